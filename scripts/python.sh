@@ -2,7 +2,7 @@
 # Sourced by run-tests: a virtual environment in build/python with what the tests of python/ need, from PyPI. POSIX sh.
 
 sluice_python="$sluice_root/build/python"
-sluice_python_packages="polars matplotlib scipy distributed optuna pytest mypy nbclient ipykernel scikit-build-core"
+sluice_python_packages="polars matplotlib scipy distributed optuna pytest mypy nbclient ipykernel scikit-build-core mkdocs-material"
 
 # Without it the tests of python/ are skipped, so that nothing here is an error.
 install_python() {

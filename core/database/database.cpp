@@ -96,13 +96,22 @@ Transaction::Transaction(Database& database, const char* begin) : database_(data
     database.run(begin);
 }
 
+Transaction::Transaction(Database& database, Statement& begin, Statement& commit)
+    : database_(database), commit_(&commit) {
+    begin.step();
+}
+
 Transaction::~Transaction() {
     // Fails only if SQLite has rolled back already.
     if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 void Transaction::commit() {
-    database_.run("COMMIT");
+    if (commit_ != nullptr) {
+        commit_->step();
+    } else {
+        database_.run("COMMIT");
+    }
     open_ = false;
 }
 

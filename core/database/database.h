@@ -37,11 +37,15 @@ class Database {
     sqlite3* handle_ = nullptr;
 };
 
+class Statement;
+
 /// What is done in its life is done whole or, without commit(), not at all.
 class Transaction {
   public:
     /// `begin`: "BEGIN" to read, "BEGIN IMMEDIATE" to write.
     Transaction(Database& database, const char* begin);
+    /// The same by statements that are prepared: `begin`, and "COMMIT".
+    Transaction(Database& database, Statement& begin, Statement& commit);
     ~Transaction();
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
@@ -50,6 +54,7 @@ class Transaction {
 
   private:
     Database& database_;
+    Statement* commit_ = nullptr;
     bool open_ = true;
 };
 

@@ -51,6 +51,15 @@ std::string join(const std::vector<std::string>& words) {
 
 struct EffectiveConfig::Tree {
     nlohmann::ordered_json root = nlohmann::ordered_json::object();
+
+    /// The value at a path of keys, and of indices where there is an array; what is missing is made.
+    nlohmann::ordered_json& at(const std::vector<std::string>& path) {
+        nlohmann::ordered_json* node = &root;
+        for (const std::string& step : path) {
+            node = node->is_array() ? &(*node)[std::stoul(step)] : &(*node)[step];
+        }
+        return *node;
+    }
 };
 
 EffectiveConfig::EffectiveConfig() : tree_(std::make_unique<Tree>()) {}
@@ -75,7 +84,7 @@ std::string ConfigSection::full_name(const std::string& key) const {
 
 template <typename Recorded>
 void ConfigSection::record(const std::string& key, const Recorded& value) {
-    effective_->tree_->root[nlohmann::ordered_json::json_pointer(pointer_ + "/" + key)] = value;
+    effective_->tree_->at(path_)[key] = value;
 }
 
 const ConfigValue* ConfigSection::look_up(const std::string& key) {
@@ -272,7 +281,8 @@ ConfigSection ConfigSection::table(const std::string& key) {
     static const ConfigValue kEmpty;
     const ConfigValue* value = look_up(key);
     ConfigSection section(value == nullptr ? kEmpty : *value, *effective_, full_name(key));
-    section.pointer_ = pointer_ + "/" + key;
+    section.path_ = path_;
+    section.path_.push_back(key);
     if (value == nullptr) section.at_ = {at_.source, 0, 0};
     return section;
 }
@@ -284,10 +294,11 @@ std::vector<ConfigSection> ConfigSection::tables(const std::string& key) {
     if (value->kind != ConfigValue::Kind::array) wrong_type(key, *value, "an array of tables");
     for (std::size_t i = 0; i < value->array.size(); ++i) {
         sections.emplace_back(value->array[i], *effective_, full_name(key));
-        sections.back().pointer_ = pointer_ + "/" + key + "/" + std::to_string(i);
-        // JSON pointers make arrays only where one exists.
-        effective_->tree_->root[nlohmann::ordered_json::json_pointer(pointer_ + "/" + key)]
-            .push_back(nlohmann::ordered_json::object());
+        std::vector<std::string>& path = sections.back().path_;
+        path = path_;
+        path.push_back(key);
+        effective_->tree_->at(path).push_back(nlohmann::ordered_json::object());
+        path.push_back(std::to_string(i));
     }
     return sections;
 }

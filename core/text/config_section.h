@@ -121,7 +121,7 @@ class ConfigSection {
     ConfigPosition at_;  ///< of the table, or only the file if the table is missing
     EffectiveConfig* effective_;
     std::string name_;
-    std::string pointer_;  ///< JSON pointer of this table in the effective configuration
+    std::vector<std::string> path_;  ///< of this table in the effective configuration
     std::vector<std::string> known_;
 };
 

@@ -12,7 +12,6 @@
 #include "core/job/job_report.h"
 #include "core/text/shell.h"
 #include "experiment/build_experiment.h"
-#include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
 #include "scenario/node_reader.h"
 #include "scenario/scenario.h"
@@ -67,9 +66,8 @@ class Lane {
         record_.classes.push_back(built_.stream_class);
     }
 
-    TrialResult run(Mode mode, const RunMaker& maker, const std::string& config_json) {
-        // What it remembers it has seen itself: others run beside it, in no order.
-        const RunMemo memo("", false, config_json, built_.experiment);
+    /// Without a memo given it remembers what it has seen itself: others run beside it, in no order.
+    TrialResult run(Mode mode, const RunMaker& maker) {
         RunPlan plan;
         plan.mode = mode;
         plan.caller = Caller::loop;
@@ -270,9 +268,8 @@ TrialResult LaneExecutor::run_on(const RunMaker& maker, const TrialRequest& requ
     std::optional<BuiltExperiment> built = built_or_nothing(scenario);
     if (!built) return {};
     built->experiment.threads = 1;
-    const std::string config_json = has_phases(mode) ? scenario.effective->json() : "{}";
     Lane lane(std::move(*built), settings_, go_on);
-    TrialResult result = lane.run(mode, maker, config_json);
+    TrialResult result = lane.run(mode, maker);
     const std::lock_guard<std::mutex> lock(noting_);
     met_[request.candidate].add(lane.met());
     return result;

@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "experiment/build_experiment.h"
-#include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
 #include "scenario/combinations/combinations.h"
 #include "scenario/scenario.h"
@@ -104,20 +103,19 @@ class Lane {
         run.mode = scenario.mode;
         run.name = scenario.name;
         run.seed = scenario.seed;
-        run.config_json = scenario.effective->json();
         run.caller = Caller::loop;
         if (device) run.maker = request_.maker;
         run.only_summary = !folders;
         if (folders) {
             run.directory = request_.directory;
+            run.config_json = scenario.effective->json();
             run.outputs = scenario.output.optional;
             run.series_step = scenario.output.series_step;
         }
         run.go_on = [&](const RunPosition& at) {
             return request_.go_on(position_of(at, built.experiment));
         };
-        // What it remembers it has seen itself: others run beside it, in no order.
-        const RunMemo memo("", false, run.config_json, built.experiment);
+        // Without a memo given it remembers what it has seen itself: others run beside it, in no order.
         const RunReport report = run_to_folder(built, run);
         whole = !report.outcome.interrupted;
         BatchRow row = row_of(number_, report, scenario.mode);

@@ -208,6 +208,8 @@ void BatchStore::make_view() {
                    figure_names() +
                    ", reason, folder FROM numbers JOIN results ON results.id = numbers.result")
                       .c_str());
+    begin_ = std::make_unique<Statement>(database_, "BEGIN IMMEDIATE");
+    commit_ = std::make_unique<Statement>(database_, "COMMIT");
     insert_number_ = std::make_unique<Statement>(
         database_, ("INSERT INTO numbers VALUES(" + places + ")").c_str());
     std::string figures;
@@ -273,7 +275,7 @@ void BatchStore::add_number(const BatchRow& row, std::int64_t result) {
 }
 
 void BatchStore::add(const BatchRow& row) {
-    Transaction whole(database_, "BEGIN IMMEDIATE");
+    Transaction whole(database_, *begin_, *commit_);
     const std::string what = varied(keys_, row.values);
     int parameter = 1;
     insert_result_->bind(parameter++, next_result_);

@@ -2,7 +2,7 @@
 #include "scenario/combinations/combinations.h"
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
 
 #include "core/error.h"
 #include "scenario/scenario.h"
@@ -11,17 +11,30 @@ namespace sluice {
 
 namespace {
 
-bool matches(const char* pattern, const char* key) {
-    if (*pattern == '*') {
-        return matches(pattern + 1, key) || (*key != '\0' && matches(pattern, key + 1));
+bool matches(std::string_view pattern, std::string_view key) {
+    if (pattern.empty() || key.empty()) {
+        return key.empty() && pattern.find_first_not_of('*') == std::string_view::npos;
     }
-    return *pattern == *key && (*key == '\0' || matches(pattern + 1, key + 1));
+    if (pattern.front() == '*') {
+        return matches(pattern.substr(1), key) || matches(pattern, key.substr(1));
+    }
+    return pattern.front() == key.front() && matches(pattern.substr(1), key.substr(1));
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream in(text);
+/// Removes the first word of a text and returns it; empty: there was none. Every run asks for all rules: nothing is
+/// allocated.
+std::string_view take_word(std::string_view& text, char separator = ' ') {
+    text.remove_prefix(std::min(text.find_first_not_of(separator), text.size()));
+    const std::string_view word = text.substr(0, text.find(separator));
+    text.remove_prefix(word.size());
+    return word;
+}
+
+std::vector<std::string> words_of(std::string_view text, char separator = ' ') {
     std::vector<std::string> words;
-    for (std::string word; in >> word;) words.push_back(word);
+    for (std::string_view word; !(word = take_word(text, separator)).empty();) {
+        words.emplace_back(word);
+    }
     return words;
 }
 
@@ -48,9 +61,7 @@ const CombinationRule* first_of(Effect effect, const std::string& subject,
     std::vector<std::string> tables;
     std::string key;
     for (const std::string& path : words_of(rule.subject)) {
-        std::string spaced = path;
-        std::replace(spaced.begin(), spaced.end(), '.', ' ');
-        tables = words_of(spaced);
+        tables = words_of(path, '.');
         key = tables.back();
         tables.pop_back();
         if (configuration.gives(path)) break;
@@ -77,9 +88,10 @@ void collect(const Configuration& configuration, const ConfigValue& table, const
 
 bool CombinationRule::is_of(const std::string& key) const {
     bool named = subject == key;
-    for (const std::string& word : words_of(subject)) {
+    std::string_view rest = subject;
+    for (std::string_view word; !(word = take_word(rest)).empty();) {
         if (word.front() == '!' && word.substr(1) == key) return false;
-        named = named || matches(word.c_str(), key.c_str());
+        named = named || matches(word, key);
     }
     return named;
 }

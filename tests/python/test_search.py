@@ -50,6 +50,28 @@ def test_halving_finds_the_exhaustive_best(examples, tmp_path):
     assert (behind["fct_p99_s"] - behind["fct_p99_s_half"] > cut["fct_p99_s"] + cut["fct_p99_s_half"]).all()
 
 
+def test_halving_ends_where_the_first_mode_allows_no_more(examples, tmp_path):
+    axes = {"congestion.law": ["hpcc", "dcqcn", "timely", "dctcp"], "workload.senders": [4, 6, 8, 10]}
+    base = {"set": {"workload.size": "100KB"}, "mode": None}
+    whole = sluice.successive_halving(sluice.Study(examples / "incast.toml", axes, **base, folder=tmp_path / "w"),
+                                      "fct_p99_s", modes=("flow", "packet"), keep=0.9)
+    first, packet = whole.promotions.partition_by("rung")
+    gap = packet["fct_p99_s"][0] / first["fct_p99_s"][0] - 1
+    study = sluice.Study(examples / "incast.toml", axes, **base, folder=tmp_path / "s")
+    # Wider than the gap: one wave. Narrower: nothing comes near enough, and all run.
+    early = sluice.successive_halving(study, "fct_p99_s", modes=("flow", "packet"), keep=0.9, tolerance=max(gap, 0) + 0.02)
+    rungs = early.promotions.partition_by("rung")
+    assert len(rungs[1]) == rungs[0]["promoted"].sum() < len(packet)
+    assert early.best["fct_p99_s"] <= (1.02 + max(gap, 0)) * first["fct_p99_s"][0]
+    assert rungs[0].filter(polars.col("why").str.contains("not needed"))["promoted"].sum() == 0
+    if gap > 0.002:
+        late = sluice.successive_halving(study, "fct_p99_s", modes=("flow", "packet"), keep=0.9, tolerance=gap / 2)
+        assert late.best["fct_p99_s"] == whole.best["fct_p99_s"]
+        assert len(late.promotions.partition_by("rung")[1]) == len(packet)
+    with pytest.raises(sluice.Error, match="tolerance"):
+        sluice.successive_halving(study, tolerance=1)
+
+
 def test_halving_refuses_nothing_to_choose(small, tmp_path):
     with pytest.raises(sluice.Error, match="varies nothing but seeds"):
         sluice.successive_halving(sluice.Study(small, {"seed": [1, 2]}, folder=tmp_path))

@@ -28,11 +28,16 @@ class Halving:
 
 
 def successive_halving(study: Study, metric: str = "jct_s", *, modes: Sequence[str] = ("flow", "wormhole", "packet"),
-                       keep: float = 0.1, least: int = 4, executor: str | Client = "local",
-                       threads: int | None = None) -> Halving:
+                       keep: float = 0.1, least: int = 4, tolerance: float = 0.0,
+                       executor: str | Client = "local", threads: int | None = None) -> Halving:
     """Runs all configurations of a study in the first mode, the best `keep` of them (at least `least`) in the second, and
     so on. Configurations whose interval reaches that of the last one kept go on, too: nothing tells them apart. Intervals
     are over repetitions (seed, perturbation, trial) and, in modes with an audit, of its error.
+
+    tolerance: how much worse than the best the result may be, such as 0.01. Rungs after the first then run in waves, the
+    best of the rung before first, each wave twice as large as the one before, and end when a configuration, with its
+    interval, is within the tolerance of the least value of the first rung. That takes the first mode for a lower bound: no
+    mode with packets is quicker than it by more than the tolerance. 0: all promoted configurations run.
 
     Each rung is a study in a folder of its own below that of `study`: a search that was stopped goes on."""
     import polars
@@ -41,6 +46,8 @@ def successive_halving(study: Study, metric: str = "jct_s", *, modes: Sequence[s
         raise Error(f"study {arguments.shown(study)} must be a sluice.Study")
     if not isinstance(keep, (int, float)) or not 0 < keep < 1:
         raise Error(f"keep {arguments.shown(keep)} must be a number between 0 and 1")
+    if not isinstance(tolerance, (int, float)) or not 0 <= tolerance < 1:
+        raise Error(f"tolerance {arguments.shown(tolerance)} must be a number from 0 to below 1")
     least = arguments.whole("least", least)
     modes = arguments.texts("modes", modes)
     if not modes:
@@ -48,11 +55,19 @@ def successive_halving(study: Study, metric: str = "jct_s", *, modes: Sequence[s
     search = _Search(study, metric)
     told: list[polars.DataFrame] = []
     for number, mode in enumerate(modes):
-        rung = search.rung(number, mode)
-        rung.run(executor, threads=threads)
-        ranking = search.with_audit(rung)
+        goal = (1 + tolerance) * told[0][metric][0] if tolerance > 0 and told else None
+        ran, ranking = 0, polars.DataFrame()
+        while ran < len(search.points) and not _reaches(ranking, metric, goal):
+            ran = len(search.points) if goal is None else min(len(search.points), max(least, 2 * ran))
+            rung = search.rung(number, mode, ran)
+            rung.run(executor, threads=threads)
+            ranking = search.with_audit(rung)
+        search.studies.append(rung)
         if ranking.is_empty():
             raise Error(f"{rung.folder}: in mode {mode} no configuration was done; frame() of the rung has the reasons")
+        if told and ran < len(search.points):
+            told[-1] = _with_spared(told[-1], ran, f"not needed: in mode {mode} {ranking[metric][0]:.6g} was found, within "
+                                                   f"{100 * tolerance:g}% of mode {modes[0]}'s least, {told[0][metric][0]:.6g}")
         last = number == len(modes) - 1
         wanted = 1 if last else min(len(ranking), max(least, math.ceil(keep * len(ranking))))
         promoted, reasons = _promote(ranking, metric, wanted, last)
@@ -84,15 +99,14 @@ class _Search:
             self.points = [point + value for point in self.points for value in values]
         self.survivors = self.points
 
-    def rung(self, number: int, mode: str) -> Study:
-        axes: dict[tuple[str, ...], list[tuple[Any, ...]]] = {tuple(self.columns): self.points, **self.repeating}
-        rung = Study(self.study.base, {keys[0] if len(keys) == 1 else keys:
+    def rung(self, number: int, mode: str, count: int) -> Study:
+        """Of the first `count` points. What its folder holds of an earlier, smaller one is not run again."""
+        axes: dict[tuple[str, ...], list[tuple[Any, ...]]] = {tuple(self.columns): self.points[:count], **self.repeating}
+        return Study(self.study.base, {keys[0] if len(keys) == 1 else keys:
                                        [value[0] for value in values] if len(keys) == 1 else values
                                        for keys, values in axes.items()},
                      set=self.study.set, mode=mode, name=f"rung{number}-{mode}",
                      folder=pathlib.Path(self.study.folder) / f"rung{number}-{mode}")
-        self.studies.append(rung)
-        return rung
 
     def with_audit(self, rung: Study) -> polars.DataFrame:
         """The rung's ranking with the number of each configuration's point, its interval widened by the audit's."""
@@ -109,6 +123,23 @@ class _Search:
         return ranking.with_columns(
             polars.when(polars.col(half).is_null() & error.is_null()).then(None)
             .otherwise(polars.col(half).fill_null(0.0) + error.fill_null(0.0)).alias(half)).sort(self.metric, "point")
+
+
+def _reaches(ranking: polars.DataFrame, metric: str, goal: float | None) -> bool:
+    """Whether the best one, with its interval, is no worse than the goal."""
+    if goal is None or ranking.is_empty():
+        return False
+    mean, half = ranking.row(0, named=True)[metric], ranking.row(0, named=True)[f"{metric}_half"]
+    return bool(mean + (half or 0.0) <= goal)
+
+
+def _with_spared(rung: polars.DataFrame, ran: int, why: str) -> polars.DataFrame:
+    """The rung's decisions, where of those promoted only the first `ran` were run after all."""
+    import polars
+
+    spared = polars.col("promoted") & (polars.col("promoted").cast(polars.Int64).cum_sum() > ran)
+    return rung.with_columns(polars.when(spared).then(polars.lit(why)).otherwise(polars.col("why")).alias("why"),
+                             (polars.col("promoted") & ~spared).alias("promoted"))
 
 
 def _promote(ranking: polars.DataFrame, metric: str, wanted: int, last: bool) -> tuple[list[bool], list[str]]:
