@@ -11,8 +11,6 @@ using namespace sluice;
 
 namespace {
 
-constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
-
 struct Case {
     AicbWorkload workload;
     AicbLayout layout;
