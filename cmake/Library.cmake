@@ -43,8 +43,9 @@ function(sluice_library name)
     endif()
 endfunction()
 
-# sluice_compile_singly(<file>...)    of the folder's library: the packet path is compiled in these, and what of it is
-#                                     inlined must not depend on what else is in a file
+# sluice_compile_singly(<file>...)    of the folder's library, because what is inlined on the packet path must not depend on what
+#                                     else is in a file, because a program links just this file, or because a program has a
+#                                     table of its own in its place (tests/extending)
 function(sluice_compile_singly)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
