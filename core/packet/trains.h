@@ -10,7 +10,7 @@
 /// before it. The ACK of a train is its packets' first one, and owes the others. Buffers, queues and thresholds count a
 /// train's bytes from its arrival on.
 ///
-/// What is not exact: a law reacts once per train, to its first packet; queues grow and shrink by trains; a mark or a
+/// What is not exact: a law reacts when a train's first packet is acknowledged; queues grow and shrink by trains; a mark or a
 /// loss concerns the whole of it. So trains are short beside the window, and packets that begin or end a message go by
 /// themselves: train_length().
 #pragma once
