@@ -49,9 +49,3 @@ endfunction()
 function(sluice_compile_singly)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
-
-# sluice_compile_cold(<file>...)      files of a library that is not COLD
-function(sluice_compile_cold)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${sluice_cold_options}"
-                                                   SKIP_PRECOMPILE_HEADERS ON)
-endfunction()

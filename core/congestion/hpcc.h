@@ -290,8 +290,8 @@ struct Hooks : LawHooks {
                    : on_packet(flow, hpcc, common, p, rates, ack);
     }
 
-    /// The ACK of a train, as those of its packets would come. One step over the whole of it would see less load: the law takes
-    /// the busiest hop, and between two packets truncated counters move unevenly, at each hop at other times.
+    /// The ACK of a train, as the ACKs of its packets. Between two packets a hop's truncated counter moves unevenly, each hop's
+    /// at other times, and the law takes the busiest hop. One step over the whole train would see less load.
     SLUICE_COLD SLUICE_HD static bool on_train(FlowControl& flow, State& hpcc,
                                                const CommonParameters& common, const Parameters& p,
                                                const IntRates& rates, const Ack& ack) {
@@ -299,7 +299,7 @@ struct Hooks : LawHooks {
         std::uint32_t phase[kMaxIntHops];
         for (int i = 0; i < ack.hop_count; ++i) {
             before[i] = hpcc.hop[i];
-            // Of what is the same in symmetric copies, whose ports' counters are not.
+            // Drawn from what symmetric copies have in common: their ports' counters differ.
             const std::uint64_t bits = mix_bits(static_cast<std::uint64_t>(ack.acked * 8 + i));
             phase[i] = static_cast<std::uint32_t>(bits % ack.packets);
         }

@@ -279,6 +279,7 @@ SLUICE_HD void host_step(World& world, const Cell& cell, Tick end) {
     }
 }
 
+// A host calls the one of nic.cpp.
 #if !defined(__CUDACC__)
 extern template void host_step<CallbackEvents>(World&, const Cell&, Tick);
 #endif

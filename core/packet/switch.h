@@ -421,6 +421,7 @@ void switch_step(World& world, SwitchScratch& scratch, const Cell& cell, Tick be
     }
 }
 
+// A host calls the one of switch.cpp.
 #if !defined(__CUDACC__)
 extern template void switch_step<ScenarioPolicies>(World&, SwitchScratch&, const Cell&, Tick, Tick);
 #endif

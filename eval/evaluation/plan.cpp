@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/flow/flow.h"
 #include "core/text/config_section.h"
 #include "core/text/printable.h"
 #include "experiment/build_experiment.h"
@@ -17,7 +18,6 @@ namespace sluice::eval {
 
 namespace {
 
-constexpr Bytes kLargestSize{std::int64_t{1} << 50};
 constexpr std::size_t kMostCandidates = 1000;
 
 /// A CSV column, a label of a row: a metric's name goes into all of these.
@@ -87,10 +87,10 @@ Metric read_metric(ConfigSection& section, EvaluationPlan& plan, bool columns) {
     }
     read_statistic(section, metric, type);
     if (section.has("larger_than")) {
-        metric.larger_than = section.bytes("larger_than", std::nullopt, {0}, kLargestSize).count;
+        metric.larger_than = section.bytes("larger_than", std::nullopt, {0}, kLargestMessage).count;
     }
     if (section.has("up_to")) {
-        metric.up_to = section.bytes("up_to", std::nullopt, {1}, kLargestSize).count;
+        metric.up_to = section.bytes("up_to", std::nullopt, {1}, kLargestMessage).count;
     }
     if (metric.larger_than >= metric.up_to) {
         section.fail("larger_than", "leaves no size below 'up_to'");

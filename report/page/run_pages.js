@@ -47,7 +47,7 @@ const activityCards = (doc) => {
   const points = (values) => values.map((v, i) => [(i + 0.5) * activity.step, v]);
   const end = activity.step * activity.flows.length;
   const curve = (title, values, format) => card(title, "half", plot(title, 200, () => ({
-    grid: { left: 62, right: 14, top: 12, bottom: 42 },
+    grid: { left: 62, right: 28, top: 12, bottom: 42 },
     tooltip: { trigger: "axis", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") } },
     xAxis: axis("value", "simulated time", showTime, { min: 0, max: end, nameGap: 24 }),
     yAxis: axis("value", "", format),
@@ -62,7 +62,7 @@ const slowestCard = (doc) => {
   if (flows.length === 0) return null;
   const label = (f) => `${f.flow}: ${f.src} to ${f.dst}`;
   return card("The slowest flows, the last one first", "", plot("Slowest flows over time", 20 * flows.length + 60, () => ({
-    grid: { left: 130, right: 16, top: 4, bottom: 44 },
+    grid: { left: 130, right: 28, top: 4, bottom: 44 },
     xAxis: axis("value", "simulated time", showTime, { min: 0, nameGap: 24 }),
     yAxis: { type: "category", inverse: true, data: flows.map(label), ...axisStyle(), axisLabel: { color: colour("soft"), interval: 0, fontSize: 11 } },
     tooltip: { confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") },
@@ -143,7 +143,7 @@ const hotPage = (doc) => {
 
 const FEW = 8;
 const ecdfPlot = (title, classes, figure, format, tail) => plot(title, 300, () => ({
-  grid: { left: 58, right: 16, top: 30, bottom: 44 },
+  grid: { left: 58, right: 28, top: 30, bottom: 44 },
   legend: { type: "scroll", top: 0, textStyle: { color: colour("ink") } },
   tooltip: { trigger: "item", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") },
     formatter: (p) => `${escaped(p.seriesName)}: ${showShare(tail ? 1 - p.value[1] : p.value[1])} of flows within ${format(p.value[0])}` },
@@ -169,7 +169,7 @@ const flowsPage = (doc) => {
   return [
     card("Distributions by class", "", el("div", { class: "controls" }, choice("Show", [["ecdf", "share of flows within a time"], ["tail", "tail: share that takes longer"]], "ecdf", setTail)), holder),
     card(figure === "slowdown" ? "Slowdown by size of flow" : "Completion time by size of flow", "half", plot("By size", 260, () => ({
-      grid: { left: 54, right: 14, top: 30, bottom: 44 },
+      grid: { left: 54, right: 28, top: 30, bottom: 44 },
       legend: { top: 0, textStyle: { color: colour("ink") } },
       tooltip: { trigger: "axis", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") }, valueFormatter: format },
       xAxis: axis("category", "size, from", null, { data: sizes.map((s) => showBytes(s.low)) }),
@@ -213,7 +213,7 @@ const trustPage = (doc) => {
     const points = (values) => values.map((v, i) => [(i + 0.5) * phases.step, v]);
     const kinds = [["by packets", phases.unsteady, "c1"], ["by equations", phases.steady, "c2"], ["from the memo of episodes", phases.memoized, "c4"]].filter(([, values]) => values.some((v) => v > 0));
     cards.push(card("Flows by how they were simulated, over time", audit ? "half" : "", plot("Phases over time", 230, () => ({
-      grid: { left: 56, right: 14, top: 30, bottom: 42 },
+      grid: { left: 56, right: 28, top: 30, bottom: 42 },
       legend: { top: 0, textStyle: { color: colour("ink") } },
       tooltip: { trigger: "axis", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") },
         formatter: (found) => `${showTime(found[0].value[0])}<br>${kinds.map(([name, values]) => `${name}: ${showCount(values[found[0].dataIndex])}`).join("<br>")}` },
