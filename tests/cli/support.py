@@ -5,9 +5,11 @@ The program is $SLUICE_BIN (default: build/release/cli/sluice of the source tree
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -48,6 +50,12 @@ def model_that_says(units):
     for at in range(0, len(made), 8):
         checksum = mixed(checksum ^ int.from_bytes(made[at:at + 8], "little"))
     return made + checksum.to_bytes(8, "little")
+
+
+def catches(process_id, number):
+    """Whether a process has a handler for a signal."""
+    status = pathlib.Path(f"/proc/{process_id}/status").read_text()
+    return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
 
 
 class CliTest(unittest.TestCase):

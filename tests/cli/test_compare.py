@@ -4,13 +4,12 @@ import csv
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import time
 import unittest
 
-from support import BINARY, SMALL, CliTest
+from support import BINARY, SMALL, CliTest, catches
 
 ROW_KEYS = {"mode", "wall_s", "user_s", "speedup", "packet_hops", "fct_error", "jct_error",
             "throughput_error", "peak_rss_bytes"}
@@ -225,9 +224,7 @@ list = [[0, 1, "200KB", "0us"], [2, 3, "200KB", "0us"]]
             while not (child := children.read_text().split()):
                 pass
             os.kill(int(child[0]), signal.SIGSTOP)
-            status = pathlib.Path(f"/proc/{child[0]}/status").read_text()
-            caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
-            held += not caught >> (signal.SIGINT - 1) & 1
+            held += not catches(child[0], signal.SIGINT)
             time.sleep(0.05)  # it waits for its run now
             process.send_signal(signal.SIGINT)
             time.sleep(0.05)

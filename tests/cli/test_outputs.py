@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from support import BINARY, SMALL, CliTest
+from support import BINARY, SMALL, CliTest, catches
 
 
 class InTheWay(CliTest):
@@ -214,7 +214,10 @@ class Signals(CliTest):
                 [str(BINARY), "run", "big.toml", "--mode", "packet", "--out", "new/out"],
                 cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 restore_signals=True)
-            time.sleep(0.05 + chance.random() * 0.5)
+            while not catches(process.pid, number):
+                self.assertIsNone(process.poll())
+                time.sleep(0.005)
+            time.sleep(chance.random() * 0.5)
             process.send_signal(number)
             self.assertEqual(process.wait(60), 130)
             files = [path for path in self.folder.glob("new/out/*") if path.stat().st_size == 0]
