@@ -22,6 +22,17 @@ constexpr std::uint64_t kSinceEpoch = 1;
 constexpr std::int64_t kPicoseconds = -12;
 constexpr std::size_t kBlockBytes = 1 << 16;
 
+/// By the format's numbers.
+std::uint64_t ftr_type(AttributeType type) {
+    switch (type) {
+        case AttributeType::integer: return 2;
+        case AttributeType::whole: return 3;
+        case AttributeType::text: return 10;
+        case AttributeType::time: break;
+    }
+    return 11;
+}
+
 }  // namespace
 
 FtrFile::FtrFile(const std::string& path) : file_(path), blocks_(1), stream_of_(1) {
@@ -71,7 +82,7 @@ std::uint64_t FtrFile::add_generator(const std::string& name, std::uint64_t stre
 }
 
 void FtrFile::add(std::uint64_t generator, Tick begin, Tick end,
-                  const std::vector<FtrAttribute>& attributes) {
+                  const std::vector<TransactionAttribute>& attributes) {
     const std::uint64_t stream = stream_of_.at(generator);
     Block& block = blocks_[stream];
     CborWriter& content = block.content;
@@ -82,14 +93,14 @@ void FtrFile::add(std::uint64_t generator, Tick begin, Tick end,
     content.unsigned_number(generator);
     content.number(begin);
     content.number(end);
-    for (const FtrAttribute& attribute : attributes) {
+    for (const TransactionAttribute& attribute : attributes) {
         content.tag(kAttribute + static_cast<std::uint64_t>(attribute.moment));
         content.array(3);
         content.unsigned_number(known(attribute.name));
-        content.unsigned_number(static_cast<std::uint64_t>(attribute.type));
-        if (attribute.type == FtrType::text) {
+        content.unsigned_number(ftr_type(attribute.type));
+        if (attribute.type == AttributeType::text) {
             content.unsigned_number(known(attribute.text));
-        } else if (attribute.type == FtrType::whole) {
+        } else if (attribute.type == AttributeType::whole) {
             content.unsigned_number(static_cast<std::uint64_t>(attribute.value));
         } else {
             content.number(attribute.value);

@@ -11,37 +11,20 @@
 #include "core/results/output_file.h"
 #include "core/units.h"
 #include "models/observe/cbor_writer.h"
+#include "models/observe/transaction_file.h"
 
 namespace sluice {
 
-/// Types of attributes, by the format's numbers.
-enum class FtrType : std::uint8_t { integer = 2, whole = 3, text = 10, time = 11 };
-
-/// When an attribute became known: as the transaction began, while it went on, as it ended.
-enum class FtrMoment : std::uint8_t { begin, during, end };
-
-struct FtrAttribute {
-    FtrMoment moment = FtrMoment::begin;
-    const char* name = "";
-    FtrType type = FtrType::integer;
-    std::int64_t value = 0;  ///< not of texts; a time is in ps
-    std::string text;
-};
-
-class FtrFile {
+class FtrFile final : public TransactionFile {
   public:
     /// ConfigError if it can't be written.
     explicit FtrFile(const std::string& path);
 
-    /// A row of transactions, such as a port.
-    std::uint64_t add_stream(const std::string& name, const std::string& kind);
-    /// A sort of transactions in it, such as an operation.
-    std::uint64_t add_generator(const std::string& name, std::uint64_t stream);
-    /// Of a generator; in any order.
+    std::uint64_t add_stream(const std::string& name, const std::string& kind) override;
+    std::uint64_t add_generator(const std::string& name, std::uint64_t stream) override;
     void add(std::uint64_t generator, Tick begin, Tick end,
-             const std::vector<FtrAttribute>& attributes);
-    /// Writes what is left, and gives the file its name.
-    void finish();
+             const std::vector<TransactionAttribute>& attributes) override;
+    void finish() override;
 
   private:
     /// Transactions of a stream that are not written yet.

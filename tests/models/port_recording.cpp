@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operations of host ports as FTR (models/observe/port_recording.h), read by a script that knows CBOR by another library.
+/// Operations of host ports as FTR and SQLite (models/observe/port_recording.h), read by scripts that know CBOR and SQLite by
+/// other libraries.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "models/host_port/host_port.h"
+#include "models/observe/cbor_writer.h"
 #include "models/observe/port_recording.h"
 #include "tests/models/observe_files.h"
 #include "tests/models/page_star.h"
@@ -61,6 +63,29 @@ for chunk in cbor2.loads(whole[3:]):
             print("|".join(map(str, line)))
 )";
 
+/// The same from the tables of an SQLite file; no two transactions of a row overlap.
+constexpr const char* kTableReader = R"(
+import sqlite3, sys
+file = sqlite3.connect(sys.argv[1])
+assert file.execute("SELECT time_resolution FROM ScvSimProps").fetchall() == [(1000,)]
+assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+assert file.execute("PRAGMA foreign_key_check").fetchall() == []
+busy = {}
+for tx, stream, row, *line in file.execute(
+        "SELECT t.id, s.id, t.concurrencyLevel, s.name, s.kind, g.name, b.time, e.time FROM ScvTx t"
+        " JOIN ScvGenerator g ON g.id = t.generator JOIN ScvStream s ON s.id = g.stream AND s.id = t.stream"
+        " JOIN ScvTxEvent b ON b.tx = t.id AND b.type = 0 JOIN ScvTxEvent e ON e.tx = t.id AND e.type = 2"
+        " ORDER BY t.id").fetchall():
+    assert line[3] <= line[4]
+    assert busy.get((stream, row), 0) <= line[3] and (row == 0 or (stream, row - 1) in busy)
+    busy[stream, row] = line[4]
+    for moment, name, kind, value in file.execute(
+            "SELECT type, name, data_type, data_value FROM ScvTxAttribute WHERE tx = ? ORDER BY rowid", (tx,)):
+        assert moment in (0, 1) and kind == 3
+        line.append(f"{name}={value}")
+    print("|".join(map(str, line)))
+)";
+
 std::string line_of(const HostPort& port, const Completion& made) {
     const std::vector<std::string> kinds{"write", "read", "send"};
     std::ostringstream line;
@@ -105,31 +130,25 @@ struct Traffic : sc_core::sc_module {
     std::vector<std::string> lines;
 };
 
-}  // namespace
-
-TEST_CASE("models.port_recording.another_reader_finds_every_operation") {
-    int status = 0;
-    output_of("python3 -c 'import cbor2'", status);
-    if (status != 0) {
-        MESSAGE("skipped: cbor2 is not installed (pip install cbor2)");
-        return;
-    }
+/// Records 3,000 operations, and compares them with what `reader`, a Python program, makes of the file.
+void check_recording(const char* name, const char* reader) {
     PlainStar star;
     Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
                     nullptr);
     HostPort one("one", network, 0);
     HostPort other("other", network, 1);
     TestFolder folder;
-    PortRecording recording(folder.file("transactions.ftr"));
+    PortRecording recording(folder.file(name));
     recording.add(one);
     recording.add(other);
     Traffic from_one("from_one", one, 1, 2'000);
     Traffic from_other("from_other", other, 2, 1'000);
     sc_core::sc_start();
     recording.finish();
-    std::ofstream(folder.file("read.py")) << kReader;
-    std::istringstream lines(output_of(
-        "python3 " + folder.file("read.py") + " " + folder.file("transactions.ftr"), status));
+    std::ofstream(folder.file("read.py")) << reader;
+    int status = 0;
+    std::istringstream lines(
+        output_of("python3 " + folder.file("read.py") + " " + folder.file(name), status));
     CHECK(status == 0);
     std::vector<std::string> found;
     for (std::string line; std::getline(lines, line);) {
@@ -141,6 +160,22 @@ TEST_CASE("models.port_recording.another_reader_finds_every_operation") {
     std::sort(found.begin(), found.end());
     std::sort(expected.begin(), expected.end());
     CHECK(found == expected);
+}
+
+}  // namespace
+
+TEST_CASE("models.port_recording.another_reader_finds_every_operation") {
+    int status = 0;
+    output_of("python3 -c 'import cbor2'", status);
+    if (status != 0) {
+        MESSAGE("skipped: cbor2 is not installed (pip install cbor2)");
+        return;
+    }
+    check_recording("transactions.ftr", kReader);
+}
+
+TEST_CASE("models.port_recording.sqlite_finds_every_operation") {
+    check_recording("transactions.txdb", kTableReader);
 }
 
 TEST_CASE("models.port_recording.numbers_are_as_short_as_they_come") {
@@ -177,6 +212,8 @@ TEST_CASE("models.port_recording.the_code_of_the_page_works") {
 
 TEST_CASE("models.port_recording.a_file_that_cannot_be_written_is_an_error") {
     CHECK_THROWS_AS(PortRecording("/nowhere/at/all.ftr"), ConfigError);
+    CHECK_THROWS_AS(PortRecording("/nowhere/at/all.txdb"), ConfigError);
+    CHECK_THROWS_AS(PortRecording("/dev/full.txdb/x.txdb"), ConfigError);
 }
 
 }  // namespace sluice::test
