@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <unsupported/Eigen/NonLinearOptimization>
+#include <vector>
 
 #include "core/error.h"
+#include "core/fit/least_squares.h"
 #include "eval/intervals/distributions.h"
 
 namespace sluice::eval {
@@ -15,40 +15,30 @@ namespace {
 
 using Points = std::vector<SizeCdf::Point>;
 
-/// Residuals and derivatives of the fit; parameters are mu and ln sigma, so that sigma stays positive.
-struct FitProblem {
-    using Scalar = double;
-    using InputType = Eigen::VectorXd;
-    using ValueType = Eigen::VectorXd;
-    using JacobianType = Eigen::MatrixXd;
-    enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-
-    const Points& points;
-
-    int inputs() const { return 2; }
-    int values() const { return static_cast<int>(points.size()); }
-
-    int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residuals) const {
-        for (int i = 0; i < values(); ++i) {
-            const auto& point = points[static_cast<std::size_t>(i)];
-            residuals(i) = normal_cdf((std::log(point.size) - x(0)) / std::exp(x(1))) - point.share;
+/// The parameters are mu and ln sigma, so that sigma stays positive. `points` must outlive it.
+LeastSquares fit_problem(const Points& points) {
+    LeastSquares problem;
+    problem.parameters = 2;
+    problem.residuals = points.size();
+    problem.evaluate = [&points](const double* x, double* residuals) {
+        for (const auto& point : points) {
+            *residuals++ = normal_cdf((std::log(point.size) - x[0]) / std::exp(x[1])) - point.share;
         }
-        return 0;
-    }
-
-    int df(const Eigen::VectorXd& x, Eigen::MatrixXd& jacobian) const {
-        for (int i = 0; i < values(); ++i) {
-            const double sigma = std::exp(x(1));
-            const double z = (std::log(points[static_cast<std::size_t>(i)].size) - x(0)) / sigma;
-            jacobian(i, 0) = -normal_density(z) / sigma;
-            jacobian(i, 1) = -normal_density(z) * z;
+    };
+    problem.derive = [&points](const double* x, double* jacobian) {
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const double sigma = std::exp(x[1]);
+            const double z = (std::log(points[i].size) - x[0]) / sigma;
+            jacobian[i] = -normal_density(z) / sigma;
+            jacobian[points.size() + i] = -normal_density(z) * z;
         }
-        return 0;
-    }
-};
+    };
+    problem.most_evaluations = 1000;
+    return problem;
+}
 
 /// A line through the points on normal probability paper.
-Eigen::VectorXd first_guess(const Points& points) {
+std::vector<double> first_guess(const Points& points) {
     double n = 0;
     double sz = 0;
     double sl = 0;
@@ -68,9 +58,7 @@ Eigen::VectorXd first_guess(const Points& points) {
     if (n < 2 || !(slope > 0) || !std::isfinite(slope)) {
         throw ConfigError("a log-normal fit needs two sizes with shares between 0 and 100%");
     }
-    Eigen::VectorXd guess(2);
-    guess << (sl - slope * sz) / n, std::log(slope);
-    return guess;
+    return {(sl - slope * sz) / n, std::log(slope)};
 }
 
 double max_distance(const SizeCdf& cdf, const LogNormal& fit) {
@@ -154,20 +142,15 @@ SizeFit fit_log_normal(const SizeCdf& cdf) {
     for (const auto& point : cdf.points()) {
         if (point.size > 0) points.push_back(point);
     }
-    Eigen::VectorXd x = first_guess(points);
-    FitProblem problem{points};
-    Eigen::LevenbergMarquardt<FitProblem> solver(problem);
-    solver.parameters.maxfev = 1000;
-    solver.minimize(x);
+    std::vector<double> x = first_guess(points);
+    const double squares = minimize(fit_problem(points), x);
     SizeFit fit;
-    fit.log_normal = {x(0), std::exp(x(1))};
-    if (!std::isfinite(x(0)) || !(fit.log_normal.sigma > 0) ||
+    fit.log_normal = {x[0], std::exp(x[1])};
+    if (!std::isfinite(x[0]) || !(fit.log_normal.sigma > 0) ||
         !std::isfinite(fit.log_normal.sigma)) {
         throw ConfigError("the log-normal fit of the sizes does not converge");
     }
-    Eigen::VectorXd residuals(problem.values());
-    problem(x, residuals);
-    fit.rms_distance = std::sqrt(residuals.squaredNorm() / static_cast<double>(points.size()));
+    fit.rms_distance = std::sqrt(squares / static_cast<double>(points.size()));
     fit.max_distance = max_distance(cdf, fit.log_normal);
     fit.mean_ratio = fit.log_normal.mean() / cdf.mean();
     return fit;

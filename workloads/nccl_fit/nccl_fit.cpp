@@ -9,10 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include <unsupported/Eigen/NonLinearOptimization>
-#include <unsupported/Eigen/NumericalDiff>
-
 #include "core/error.h"
+#include "core/fit/least_squares.h"
 #include "core/random.h"
 
 namespace sluice {
@@ -91,10 +89,10 @@ class Family {
 
     const std::vector<Parameter>& parameters() const { return parameters_; }
 
-    NcclTable table(const Eigen::VectorXd& values) const {
+    /// `values`: the logarithm of each parameter.
+    NcclTable table(const double* values) const {
         NcclTable table;
-        Eigen::Index at = 0;
-        const auto next = [&] { return std::exp(std::clamp(values[at++], -30.0, 60.0)); };
+        const auto next = [&] { return std::exp(std::clamp(*values++, -30.0, 60.0)); };
         for (const Expected& expected : choices_) {
             NcclChoice choice;
             choice.algorithm = expected.algorithm;
@@ -122,40 +120,24 @@ class Family {
     std::vector<Parameter> parameters_;
 };
 
-/// Residuals for the Levenberg-Marquardt method: rows, then priors.
-struct Residuals {
-    using Scalar = double;
-    using InputType = Eigen::VectorXd;
-    using ValueType = Eigen::VectorXd;
-    using JacobianType = Eigen::MatrixXd;
-    enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
-
-    const Family& family;
-    const std::vector<NcclSample>& samples;
-
-    int inputs() const { return static_cast<int>(family.parameters().size()); }
-    int values() const { return inputs() + static_cast<int>(samples.size()); }
-
-    int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residuals) const {
-        const NcclTable table = family.table(x);
-        Eigen::Index at = 0;
-        for (const NcclSample& sample : samples) {
-            const auto bytes = static_cast<double>(sample.bytes);
-            const NcclChoice* choice = table.choose(sample.kind, sample.members, bytes);
-            const double error =
-                std::log(time_us(*choice, sample.kind, sample.members, bytes) / sample.us) /
-                kUsualError;
-            // Its square is 2 (sqrt(1 + error^2) - 1): error^2 when small, linear when large.
-            residuals[at++] = error * std::sqrt(2 / (1 + std::sqrt(1 + error * error)));
-        }
-        const std::vector<Parameter>& parameters = family.parameters();
-        for (std::size_t i = 0; i < parameters.size(); ++i) {
-            const double off = x[static_cast<Eigen::Index>(i)] - std::log(parameters[i].expected);
-            residuals[at++] = kScatter / kUsualError * off / parameters[i].spread;
-        }
-        return 0;
+/// Rows, then priors.
+void residuals_of(const Family& family, const std::vector<NcclSample>& samples, const double* x,
+                  double* residuals) {
+    const NcclTable table = family.table(x);
+    for (const NcclSample& sample : samples) {
+        const auto bytes = static_cast<double>(sample.bytes);
+        const NcclChoice* choice = table.choose(sample.kind, sample.members, bytes);
+        const double error =
+            std::log(time_us(*choice, sample.kind, sample.members, bytes) / sample.us) /
+            kUsualError;
+        // Its square is 2 (sqrt(1 + error^2) - 1): error^2 when small, linear when large.
+        *residuals++ = error * std::sqrt(2 / (1 + std::sqrt(1 + error * error)));
     }
-};
+    for (const Parameter& parameter : family.parameters()) {
+        const double off = *x++ - std::log(parameter.expected);
+        *residuals++ = kScatter / kUsualError * off / parameter.spread;
+    }
+}
 
 /// Uniform in [-1, 1].
 double draw(int start, std::size_t index) {
@@ -168,19 +150,22 @@ double draw(int start, std::size_t index) {
 std::pair<double, NcclTable> best_table(const Family& family,
                                         const std::vector<NcclSample>& samples) {
     const std::vector<Parameter>& parameters = family.parameters();
-    Eigen::NumericalDiff<Residuals> residuals(Residuals{family, samples});
+    LeastSquares problem;
+    problem.parameters = parameters.size();
+    problem.residuals = samples.size() + parameters.size();
+    problem.evaluate = [&](const double* x, double* residuals) {
+        residuals_of(family, samples, x, residuals);
+    };
+    problem.most_evaluations = kMostEvaluations;
     std::pair<double, NcclTable> best{0, {}};
     for (int start = 0; start < kStarts; ++start) {
-        Eigen::VectorXd x(static_cast<Eigen::Index>(parameters.size()));
+        std::vector<double> x(parameters.size());
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const double off = start == 0 ? 0 : draw(start, i) * parameters[i].spread;
-            x[static_cast<Eigen::Index>(i)] = std::log(parameters[i].expected) + off;
+            x[i] = std::log(parameters[i].expected) + off;
         }
-        Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> method(residuals);
-        method.parameters.maxfev = kMostEvaluations;
-        method.minimize(x);
-        const double cost = method.fvec.squaredNorm();
-        if (start == 0 || cost < best.first) best = {cost, family.table(x)};
+        const double cost = minimize(problem, x);
+        if (start == 0 || cost < best.first) best = {cost, family.table(x.data())};
     }
     return best;
 }
