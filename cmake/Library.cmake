@@ -4,7 +4,7 @@
 # The static library sluice_<name>, known as sluice::<name> here and, unless INTERNAL, to
 # find_package() users. Without sources it is its headers and what it depends on.
 # COLD: nothing in it is done per packet or per flow, so that it is compiled for a quick build (-O1: two thirds of the time).
-# Where SLUICE_UNITY is on, up to eight files are compiled at once, which takes half of the time. So what is private to a
+# Where SLUICE_UNITY is on, up to twenty files are compiled at once, which takes half of the time. So what is private to a
 # file (in an unnamed namespace) has another name than what is private to the next, unless it is overloaded.
 # Includes are relative to the root of the tree ("core/units.h") and, once installed, to
 # include/sluice of the prefix.
@@ -36,7 +36,7 @@ function(sluice_library name)
         sluice_precompile(${target} libraries)
     endif()
     if(SLUICE_UNITY AND arg_SOURCES)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
     endif()
     if(NOT arg_INTERNAL)
         set_property(GLOBAL APPEND PROPERTY sluice_exported_targets ${target})
