@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the project builds on; all of it is in Debian 12 (scripts/setup.sh lists the packages).
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc)
+# Accellera's own package where CMAKE_PREFIX_PATH leads to one (SystemC 3), else what pkg-config finds.
+find_package(SystemCLanguage CONFIG QUIET)
+if(SystemCLanguage_FOUND)
+    set(sluice_systemc_library SystemC::systemc)
+else()
+    pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc)
+    set(sluice_systemc_library PkgConfig::systemc)
+endif()
 pkg_check_modules(nauty REQUIRED IMPORTED_TARGET nauty)
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 find_package(Threads REQUIRED)

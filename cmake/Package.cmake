@@ -39,6 +39,10 @@ foreach(target IN LISTS exported)
 endforeach()
 file(RELATIVE_PATH prefix_of_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" prefix_of_pc "${prefix_of_pc}")
+set(systemc_of_pc "")  # Accellera's package has no systemc.pc
+if(NOT SystemCLanguage_FOUND)
+    set(systemc_of_pc "systemc ")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/sluice.pc.in" "${PROJECT_BINARY_DIR}/sluice.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/sluice.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
