@@ -68,11 +68,33 @@ def check_in_network_reduction(text):
     assert 8 < most < 8 * 100 and left == 0, (most, left)
 
 
+def check_cci_parameters(text):
+    for line in ('net.congestion.law = "timely" (preset)', "net.workload.senders = 8 (preset)",
+                 'net.network.buffer.size = "4MiB"', "net.network.ecn.pmax = 0.2", "net.network.pfc = true",
+                 "net.network.payload = 1000 (preset)"):
+        assert line in text.splitlines(), (line, text)
+    flows, _ = re.search(r"^(\d+) flows complete at (.*)$", text, re.M).groups()
+    assert int(flows) == 8, text
+
+
 CHECKS = {
+    "cci-parameters": check_cci_parameters,
     "testbench-dma": check_testbench_dma,
     "switch-policy": check_switch_policy,
     "own-law": check_own_law,
     "in-network-reduction": check_in_network_reduction,
+}
+# What a program is run with: a scenario of the installed examples, and what else.
+ARGUMENTS = {
+    "cci-parameters": ["incast.toml", 'net.congestion.law="timely"', "net.workload.senders=8", "net.network.payload=1000"],
+}
+# Arguments that it refuses, with code 2 and a line that begins so.
+REFUSED = {
+    "cci-parameters": [
+        (["incast.toml", 'net.congestion.lawn="timely"'], "CCI preset net.congestion.lawn: unknown key"),
+        (["incast.toml", 'net.workload.senders="all"'], "CCI preset net.workload.senders: "),
+        (["incast.toml", "net.network.ecn.pmax=[1]"], "CCI preset net.network.ecn.pmax: "),
+    ],
 }
 SHOWN = ["testbench-dma", "switch-policy", "own-law"]
 
@@ -82,6 +104,10 @@ def run(*command):
     if done.returncode != 0:
         sys.exit(f"failed: {' '.join(command)}\n{done.stdout}")
     return done.stdout
+
+
+def command(build, examples, name, arguments):
+    return [str(build / name)] + [str(examples / word) if word.endswith(".toml") else word for word in arguments]
 
 
 def check_page(prefix, name):
@@ -115,9 +141,14 @@ def main():
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_BUILD_TYPE={options.config}",
         f"-DCMAKE_CXX_COMPILER={options.compiler}", f"-DCMAKE_CXX_FLAGS={options.flags}")
     run(options.cmake, "--build", str(build))
-    text = run(str(build / options.name))
+    examples = prefix / "share/doc/sluice/examples"
+    text = run(*command(build, examples, options.name, ARGUMENTS.get(options.name, [])))
     print(text)
     CHECKS[options.name](text)
+    for arguments, message in REFUSED.get(options.name, []):
+        done = subprocess.run(command(build, examples, options.name, arguments), capture_output=True, text=True)
+        # Behind the lines with which SystemC begins.
+        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(message), done
 
 
 if __name__ == "__main__":

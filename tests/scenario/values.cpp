@@ -3,12 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <variant>
 
 #include "core/error.h"
 #include "core/text/config_section.h"
 #include "core/text/config_value.h"
+#include "scenario/effective_keys.h"
+#include "scenario/scenario.h"
 #include "tests/support/error_of.h"
 
 using namespace sluice;
@@ -172,4 +177,19 @@ TEST_CASE("unit.scenario.nearest_word_counts_swaps_once") {
     CHECK(nearest_word("xyz", {"rate", "delay"}).empty());
     // Half of its letters in common is no likeness.
     CHECK(nearest_word("strategy", {"start", "schedule"}).empty());
+}
+
+TEST_CASE("unit.scenario.effective_keys_are_named_as_overrides_name_them") {
+    const Scenario scenario = parse_scenario(
+        "[topology]\ntype = \"star\"\nhosts = 4\nrate = \"100Gbps\"\n"
+        "[[workload]]\ntype = \"incast\"\nsenders = 3\nsize = \"1MB\"\n",
+        "test.toml");
+    std::map<std::string, std::variant<bool, std::int64_t, double, std::string>> keys;
+    for (const EffectiveKey& key : effective_keys(*scenario.effective)) {
+        keys[key.name] = key.value;
+    }
+    CHECK(keys.at("topology.hosts") == decltype(keys)::mapped_type(std::int64_t{4}));
+    CHECK(keys.at("topology.rate") == decltype(keys)::mapped_type(std::string("100Gbps")));
+    CHECK(keys.at("network.pfc") == decltype(keys)::mapped_type(true));
+    CHECK(std::get<double>(keys.at("network.ecn.pmax")) > 0);
 }
