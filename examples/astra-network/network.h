@@ -48,6 +48,7 @@ class SharedNetwork {
         transfer.source = static_cast<uint32_t>(from);
         transfer.destination = static_cast<uint32_t>(to);
         transfer.bytes = bytes;
+        transfer.queue_pair = SLUICE_OWN_QUEUE_PAIR;
         const int64_t id = sluice_post(network_, &transfer);
         require(id >= 0);
         sending_[id] = {way, std::move(sent)};
