@@ -123,13 +123,14 @@ FlowPath path_of(const Experiment& experiment, const Routing& routing, std::size
 
 struct KnownRouting::Kept {
     Kept(const Topology& network, NextHopOrder hop_order)
-        : topology(network), order(hop_order), routing(topology, order) {
+        : topology(network), order(hop_order), routing(topology, order), classes(topology) {
         bytes = routing.memory_bytes();
     }
 
     Topology topology;
     NextHopOrder order;
     Routing routing;
+    LinkClasses classes;
     std::size_t bytes = 0;  ///< as long as nobody has asked for a path
 };
 
@@ -149,13 +150,17 @@ TrafficEstimate estimate_traffic(const Experiment& experiment, KnownRouting* kno
     const KnownRouting::Kept* const kept =
         known != nullptr && small ? &known->of(experiment.topology, order) : nullptr;
     std::optional<Routing> own;
-    if (kept == nullptr) own.emplace(experiment.topology, order);
+    std::optional<LinkClasses> own_classes;
+    if (kept == nullptr) {
+        own.emplace(experiment.topology, order);
+        own_classes.emplace(experiment.topology);
+    }
     const Routing& routing = kept != nullptr ? kept->routing : *own;
+    const LinkClasses& classes = kept != nullptr ? kept->classes : *own_classes;
     TrafficEstimate estimate;
     estimate.routing_bytes = kept != nullptr ? kept->bytes : routing.memory_bytes();
     estimate.ideal.reserve(experiment.flows.size());
     estimate.link_class.reserve(experiment.flows.size());
-    const LinkClasses classes(experiment.topology);
     SharedPorts shared(experiment.topology);
     const std::int64_t payload = experiment.network.format.payload;
     const std::int64_t ack_every = experiment.network.nic.ack_every;

@@ -49,8 +49,8 @@ class IdealTimes {
     std::optional<Routing> routing_;  ///< from the first flow on: many runs have none
 };
 
-/// The routing of the network that was asked for last, if it is small: experiments of a batch that follow each other have
-/// the same one, mostly. For one thread.
+/// Routing and classes of links of the network that was asked for last, if it is small: experiments of a batch
+/// that follow each other have the same one, mostly. For one thread.
 class KnownRouting {
   public:
     KnownRouting();

@@ -164,7 +164,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path, Workloads wo
 }
 
 std::string read_name(ConfigSection& root, const std::string& path) {
-    std::string stem = std::filesystem::path(path).stem().string();
+    std::string stem;
+    if (!root.has("name")) stem = std::filesystem::path(path).stem().string();
     if (stem.empty()) stem = "scenario";
     std::string name = root.text("name", stem);
     // It becomes the name of a folder.

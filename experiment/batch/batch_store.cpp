@@ -318,6 +318,7 @@ void BatchStore::add(const BatchRow& row) {
 }
 
 void BatchStore::add_learned(const memo::Content& learned) {
+    if (learned.empty()) return;
     const std::string version = memo_version();
     for (const memo::Stored& stored : learned) {
         const std::string digest = stored.digest.bytes();
