@@ -216,7 +216,7 @@ void decide_wake(BuiltExperiment& built, const Scenario& scenario) {
 }  // namespace
 
 BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
-                                 const std::string& where) {
+                                 const std::string& where, KnownRouting* known) {
     BuiltExperiment built;
     built.experiment = std::move(experiment);
     Experiment& made = built.experiment;
@@ -230,7 +230,7 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     for (const BuiltJob& job : built.jobs) {
         check_signals(job.application->graph(), 1);
     }
-    built.estimate = estimate_traffic(made);
+    built.estimate = estimate_traffic(made, known);
     return built;
 }
 
@@ -256,10 +256,10 @@ Experiment take_network(Scenario& scenario) {
     return experiment;
 }
 
-BuiltExperiment build_experiment(Scenario& scenario) {
+BuiltExperiment build_experiment(Scenario& scenario, KnownRouting* known) {
     std::vector<WorkloadPart> parts = read_parts(scenario);
     BuiltExperiment built =
-        build_experiment(take_network(scenario), std::move(parts), scenario.path);
+        build_experiment(take_network(scenario), std::move(parts), scenario.path, known);
     if (moves_packets(scenario.mode)) {
         check_paths(built, scenario);
         check_timeout(built);

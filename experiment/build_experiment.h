@@ -59,8 +59,8 @@ struct BuiltExperiment {
 };
 
 /// Takes the scenario's topology and network over. `config_json` must be asked of the scenario
-/// afterwards: the workload's keys are recorded while they are read.
-BuiltExperiment build_experiment(Scenario& scenario);
+/// afterwards: the workload's keys are recorded while they are read. `known`: as estimate_traffic() takes it.
+BuiltExperiment build_experiment(Scenario& scenario, KnownRouting* known = nullptr);
 
 /// What a scenario says of all but its workloads; its topology is taken over.
 Experiment take_network(Scenario& scenario);
@@ -68,6 +68,6 @@ Experiment take_network(Scenario& scenario);
 /// The same of a network and workloads that come from elsewhere: `experiment` has all but flows and
 /// application. Messages begin with `where`.
 BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
-                                 const std::string& where);
+                                 const std::string& where, KnownRouting* known = nullptr);
 
 }  // namespace sluice

@@ -63,6 +63,9 @@ Tick IdealTimes::of(const FlowSpec& flow) {
 
 namespace {
 
+/// Of networks whose routing is worth keeping: that of larger ones takes memory while they run, and little of their time.
+constexpr std::size_t kMostKnownPorts = 4096;
+
 /// Switches' ports by which data of more than one host leaves.
 class SharedPorts {
   public:
@@ -95,36 +98,76 @@ class SharedPorts {
     std::size_t inside_ = 0;
 };
 
+/// The experiment's own, or that of the tables. ConfigError if there is none.
+FlowPath path_of(const Experiment& experiment, const Routing& routing, std::size_t i) {
+    const FlowSpec& flow = experiment.flows[i];
+    FlowPath path;
+    if (!experiment.paths.empty()) path = experiment.paths[i];
+    if (path.forward.empty()) {
+        path.forward = routing.path(data_key(flow));
+    }
+    if (path.reverse.empty()) {
+        path.reverse = routing.path(ack_key(flow));
+    }
+    if (path.forward.empty() || path.reverse.empty()) {
+        try {
+            check_joined(routing, flow, i);
+        } catch (const ConfigError& error) {
+            throw ConfigError(experiment.topology.name + ": " + error.what());
+        }
+    }
+    return path;
+}
+
 }  // namespace
 
-TrafficEstimate estimate_traffic(const Experiment& experiment) {
-    const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
+struct KnownRouting::Kept {
+    Kept(const Topology& network, NextHopOrder hop_order)
+        : topology(network), order(hop_order), routing(topology, order), classes(topology) {
+        bytes = routing.memory_bytes();
+    }
+
+    Topology topology;
+    NextHopOrder order;
+    Routing routing;
+    LinkClasses classes;
+    std::size_t bytes = 0;  ///< as long as nobody has asked for a path
+};
+
+KnownRouting::KnownRouting() = default;
+KnownRouting::~KnownRouting() = default;
+
+const KnownRouting::Kept& KnownRouting::of(const Topology& topology, NextHopOrder order) {
+    if (kept_ == nullptr || kept_->order != order || !(kept_->topology == topology)) {
+        kept_ = std::make_unique<const Kept>(topology, order);
+    }
+    return *kept_;
+}
+
+TrafficEstimate estimate_traffic(const Experiment& experiment, KnownRouting* known) {
+    const NextHopOrder order = next_hop_order(experiment.network.arithmetic);
+    const bool small = experiment.topology.port_count() <= kMostKnownPorts;
+    const KnownRouting::Kept* const kept =
+        known != nullptr && small ? &known->of(experiment.topology, order) : nullptr;
+    std::optional<Routing> own;
+    std::optional<LinkClasses> own_classes;
+    if (kept == nullptr) {
+        own.emplace(experiment.topology, order);
+        own_classes.emplace(experiment.topology);
+    }
+    const Routing& routing = kept != nullptr ? kept->routing : *own;
+    const LinkClasses& classes = kept != nullptr ? kept->classes : *own_classes;
     TrafficEstimate estimate;
-    estimate.routing_bytes = routing.memory_bytes();
+    estimate.routing_bytes = kept != nullptr ? kept->bytes : routing.memory_bytes();
     estimate.ideal.reserve(experiment.flows.size());
     estimate.link_class.reserve(experiment.flows.size());
-    const LinkClasses classes(experiment.topology);
     SharedPorts shared(experiment.topology);
     const std::int64_t payload = experiment.network.format.payload;
     const std::int64_t ack_every = experiment.network.nic.ack_every;
     for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
         const FlowSpec& flow = experiment.flows[i];
         check_flow(experiment.topology, flow, i);
-        FlowPath path;
-        if (!experiment.paths.empty()) path = experiment.paths[i];
-        if (path.forward.empty()) {
-            path.forward = routing.path(data_key(flow));
-        }
-        if (path.reverse.empty()) {
-            path.reverse = routing.path(ack_key(flow));
-        }
-        if (path.forward.empty() || path.reverse.empty()) {
-            try {
-                check_joined(routing, flow, i);
-            } catch (const ConfigError& error) {
-                throw ConfigError(experiment.topology.name + ": " + error.what());
-            }
-        }
+        const FlowPath path = path_of(experiment, routing, i);
         estimate.ideal.push_back(
             idle_completion_time(experiment, flow.size, path.forward, path.reverse));
         shared.add(flow.src, path.forward);

@@ -3,7 +3,9 @@
 /// each would take alone, and how many packet-hops there are to simulate.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -47,8 +49,23 @@ class IdealTimes {
     std::optional<Routing> routing_;  ///< from the first flow on: many runs have none
 };
 
-/// ConfigError if a flow cannot be carried (core/routing/flow_check.h).
-TrafficEstimate estimate_traffic(const Experiment& experiment);
+/// Routing and classes of links of the network that was asked for last, if it is small: experiments of a batch
+/// that follow each other have the same one, mostly. For one thread.
+class KnownRouting {
+  public:
+    KnownRouting();
+    ~KnownRouting();
+
+    struct Kept;
+    /// Valid until it is called again.
+    const Kept& of(const Topology& topology, NextHopOrder order);
+
+  private:
+    std::unique_ptr<const Kept> kept_;
+};
+
+/// ConfigError if a flow cannot be carried (core/routing/flow_check.h). `known`: null, or what earlier ones have left.
+TrafficEstimate estimate_traffic(const Experiment& experiment, KnownRouting* known = nullptr);
 
 /// Creation to last ACK of `size` payload bytes sent back to back over `forward` (egress ports,
 /// source first) and acknowledged over `reverse`, both idle. In a row of stores-and-forwards the

@@ -158,7 +158,7 @@ std::int64_t started_payload(const BuiltExperiment& built, const ModeRun& run) {
     return bytes;
 }
 
-/// What explains the outcome: jobs, links, warnings.
+/// What explains the outcome: jobs, links, warnings. Who writes nothing is not told of links.
 void explain(RunOutcome& outcome, const BuiltExperiment& built, const ModeRun& run,
              const RunRequest& request) {
     if (built.stream != nullptr) {
@@ -167,11 +167,15 @@ void explain(RunOutcome& outcome, const BuiltExperiment& built, const ModeRun& r
     }
     outcome.jobs = job_records(built);
     outcome.jct = completion_of(outcome.jobs);
-    outcome.link_classes =
-        explain_links(built.experiment.topology, outcome.ports, outcome.simulated);
+    if (!request.only_summary) {
+        outcome.link_classes =
+            explain_links(built.experiment.topology, outcome.ports, outcome.simulated);
+    }
     tell_incidents(built.experiment, outcome);
     outcome.keys_without_effect = request.keys_without_effect;
-    outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
+    if (!request.only_summary) {
+        outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
+    }
     outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
     if (built.stream != nullptr && built.stream->late_operations() > 0) {
         outcome.warnings.push_back(fmt::format(

@@ -115,11 +115,12 @@ Mode usual_mode(const Scenario& scenario) {
 
 }  // namespace
 
-Scenario make_scenario(ConfigValue values, const std::string& path, Workloads workloads) {
+Scenario make_scenario(ConfigValue values, const std::string& path, Workloads workloads,
+                       bool recorded) {
     Scenario scenario;
     scenario.path = path;
     scenario.values = std::make_unique<ConfigValue>(std::move(values));
-    scenario.effective = std::make_unique<EffectiveConfig>();
+    scenario.effective = std::make_unique<EffectiveConfig>(recorded);
     ConfigSection root(*scenario.values, *scenario.effective);
     scenario.name = read_name(root, path);
     scenario.mode = root.choice<Mode>("mode", usual_mode(scenario), mode_words());
@@ -163,7 +164,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path, Workloads wo
 }
 
 std::string read_name(ConfigSection& root, const std::string& path) {
-    std::string stem = std::filesystem::path(path).stem().string();
+    std::string stem;
+    if (!root.has("name")) stem = std::filesystem::path(path).stem().string();
     if (stem.empty()) stem = "scenario";
     std::string name = root.text("name", stem);
     // It becomes the name of a folder.

@@ -64,9 +64,9 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
 /// Whether a scenario needs [workload]: others may give a network what it carries.
 enum class Workloads : std::uint8_t { required, optional };
 
-/// The same of values that have been read; `path` names them.
+/// The same of values that have been read; `path` names them. `recorded`: with the effective configuration.
 Scenario make_scenario(ConfigValue values, const std::string& path,
-                       Workloads workloads = Workloads::required);
+                       Workloads workloads = Workloads::required, bool recorded = true);
 
 /// The same from text; `path` names it. Used by tests and the fuzzer.
 Scenario parse_scenario(const std::string& text, const std::string& path,

@@ -29,6 +29,7 @@ struct BatchOptions {
     DeviceOptions devices;
     unsigned threads = 0;
     std::size_t checks = 0;
+    std::string memo;
     std::string shard;
     unsigned slurm_shards = 0;
     bool merge = false;
@@ -133,6 +134,22 @@ std::string gaps_text(const std::vector<ShardGap>& gaps) {
     return text;
 }
 
+/// "  memo  ...": what experiments began with, what it brought, and what it got.
+std::string memo_text(const BatchRun& run) {
+    const BatchMemo& memo = *run.memo();
+    std::string text = fmt::format("  memo         {} at the beginning",
+                                   counted(memo.entries(), "entry", "entries"));
+    if (run.position().recalled_skips > 0) {
+        text +=
+            fmt::format(", used for {}", counted(run.position().recalled_skips, "skip", "skips"));
+    }
+    if (!memo.added()) return text + "; what was learned is added by --merge\n";
+    if (!memo.added()->fault.empty()) return text + "\n";
+    return text + fmt::format("; {} and {} added to {}\n",
+                              counted(memo.added()->entries, "entry", "entries"),
+                              counted(memo.added()->samples, "sample", "samples"), memo.file());
+}
+
 void report(const Batch& batch, const BatchRun& run) {
     const double wall_s = run.wall_s();
     const BatchPosition& at = run.position();
@@ -165,6 +182,7 @@ void report(const Batch& batch, const BatchRun& run) {
                                 human_count(static_cast<double>(at.packet_hops) / wall_s));
         }
     }
+    if (run.memo() != nullptr) text += memo_text(run);
     bool first = true;
     for (const BatchRow& row : run.quickest()) {
         const BatchFigure jct = figure_of(row, "jct_s");
@@ -206,6 +224,28 @@ void tell_aside(const BatchAside& aside) {
         counted(aside.to_redo, "experiment is", "experiments are"), kBatchDatabase);
 }
 
+/// What is to be known of the memo, or of one that was not named.
+void tell_memo(const BatchRun& run, const std::string& directory) {
+    std::error_code ignored;
+    if (run.memo() == nullptr) {
+        const std::string kept = directory + "/" + kStartMemo;
+        if (!std::filesystem::exists(kept, ignored)) return;
+        print_error(
+            "sluice: {} is of experiments that began with a memo; without --memo these are not "
+            "of this batch\n",
+            kept);
+    } else if (run.memo()->damaged() > 0) {
+        print_error("sluice: {}: {} damaged and ignored\n", run.memo()->file(),
+                    counted(run.memo()->damaged(), "entry is", "entries are"));
+    }
+}
+
+void tell_fault(const MemoAdded& added) {
+    if (added.fault.empty()) return;
+    print_error("sluice: {}; what was learned stays in {}, and --resume adds it\n", added.fault,
+                kBatchDatabase);
+}
+
 /// The command line of a shard, for the script that gives its number. No shard is without an experiment.
 std::string slurm_script_of(const BatchOptions& options, const std::string& directory,
                             const Batch& batch) {
@@ -220,6 +260,10 @@ std::string slurm_script_of(const BatchOptions& options, const std::string& dire
     job.words = {"batch", std::filesystem::absolute(options.file).string()};
     if (!options.mode.empty()) job.words.insert(job.words.end(), {"--mode", options.mode});
     for (const std::string& set : options.sets) job.words.insert(job.words.end(), {"--set", set});
+    if (!options.memo.empty()) {
+        job.words.insert(job.words.end(),
+                         {"--memo", std::filesystem::absolute(options.memo).string()});
+    }
     if (options.folders) job.words.emplace_back("--folders");
     if (options.allow_oom) job.words.emplace_back("--allow-oom");
     return slurm_script(job);
@@ -247,6 +291,7 @@ int batch_command(const BatchOptions& options) {
     settings.resume = options.resume;
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
+    settings.memo = options.memo;
     settings.checks = options.checks;
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, threads);
     settings.maker = lane_maker(devices.get(), lane_memory(options.devices));
@@ -255,7 +300,10 @@ int batch_command(const BatchOptions& options) {
         settings.host_lanes = lanes_at_once({}, options.threads);
     }
     BatchRun run(batch, settings);
-    if (!options.quiet) tell_aside(run.aside());
+    if (!options.quiet) {
+        tell_aside(run.aside());
+        tell_memo(run, directory);
+    }
     Progress progress(options.quiet);
     const InterruptGuard guard;
     run.run([] { return !InterruptGuard::requested(); },
@@ -264,6 +312,7 @@ int batch_command(const BatchOptions& options) {
             });
     progress.clear();
     if (!options.quiet) report(batch, run);
+    if (run.memo() != nullptr && run.memo()->added()) tell_fault(*run.memo()->added());
     if (run.interrupted() && !options.quiet) {
         print_error("sluice: interrupted; use --resume to continue\n");
     }
@@ -328,6 +377,11 @@ Command add_batch_command(CommandLine program) {
     CommandOption anew = app.add_flag("--anew", options->anew,
                                       "Start again: replace the results in the output folder");
     anew.excludes(resume);
+    app.add_option("--memo", options->memo,
+                   "In modes hybrid and wormhole: the memo, a file with results of earlier runs.\n"
+                   "All experiments begin with what it holds when the batch begins, and what they\n"
+                   "learn is added to it when the batch ends or is merged")
+        .type_name("FILE");
     add_shard_options(app, *options, {resume, anew, check});
     app.add_flag(
         "--folders", options->folders,

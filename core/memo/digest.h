@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/random.h"
 
@@ -17,6 +19,8 @@ struct Digest {
 
     /// 32 hexadecimal digits.
     std::string text() const;
+    /// 16 bytes, the highest one first.
+    std::string bytes() const;
 
     friend bool operator==(const Digest& a, const Digest& b) {
         return a.high == b.high && a.low == b.low;
@@ -26,6 +30,9 @@ struct Digest {
         return a.high != b.high ? a.high < b.high : a.low < b.low;
     }
 };
+
+/// Inverse of bytes(); nothing for what is not 16 bytes.
+std::optional<Digest> digest_from_bytes(std::string_view bytes);
 
 /// Takes words in an order that counts. The halves mix differently, so that words on which one
 /// agrees by chance are no likelier to agree on the other.

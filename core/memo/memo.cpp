@@ -28,6 +28,11 @@ int compare(const std::shared_ptr<const Content>& a, const std::shared_ptr<const
     return *a < *b ? -1 : 1;
 }
 
+void take_numbers(Digester& digester, const Numbers& numbers) {
+    digester.take(numbers.size());
+    for (const std::int64_t number : numbers) digester.take(static_cast<std::uint64_t>(number));
+}
+
 }  // namespace
 
 const char* kind_name(Kind kind) {
@@ -56,6 +61,32 @@ std::uint32_t Entry::sample_count() const {
     return count;
 }
 
+Digest digest_of(const Entry& entry) {
+    Digester digester;
+    digester.take(static_cast<std::uint64_t>(entry.kind));
+    take_numbers(digester, *entry.facts);
+    digester.take(entry.samples.size());
+    for (const SampleCount& one : entry.samples) {
+        digester.take(one.count);
+        take_numbers(digester, one.sample->values);
+    }
+    digester.take(entry.audits.size());
+    for (const Audit& audit : entry.audits) {
+        digester.take(audit.values.size());
+        for (const double value : audit.values) digester.take(bits(value));
+    }
+    return digester.digest();
+}
+
+Digest digest_of(const Content& content) {
+    Digester digester;
+    for (const Stored& stored : content) {
+        digester.take(stored.digest);
+        digester.take(digest_of(stored.entry));
+    }
+    return digester.digest();
+}
+
 bool Memo::Told::operator<(const Told& other) const {
     if (at != other.at) return at < other.at;
     const int by_sample = compare(sample, other.sample);
@@ -65,20 +96,37 @@ bool Memo::Told::operator<(const Told& other) const {
     return by_facts != 0 ? by_facts < 0 : audit < other.audit;
 }
 
-Memo::Memo(const Content& known) {
-    for (const Stored& stored : known) {
-        Record& record = records_[stored.digest];
-        const Entry& entry = stored.entry;
-        for (const SampleCount& one : entry.samples) {
-            record.told.insert(record.told.end(), one.count,
-                               {kBefore, entry.kind, entry.facts, one.sample, {}});
-        }
-        for (const Audit& audit : entry.audits) {
-            record.told.push_back({kBefore, entry.kind, nullptr, nullptr, audit});
-        }
-        std::sort(record.told.begin(), record.told.end());
-        known_.insert({entry.kind, *entry.facts});
+Snapshot::Snapshot(const Content& content) {
+    for (const Stored& stored : content) {
+        entries_.emplace(stored.digest, stored.entry);
+        facts_.insert({stored.entry.kind, *stored.entry.facts});
     }
+}
+
+const Entry* Snapshot::find(const Digest& digest) const {
+    const auto found = entries_.find(digest);
+    return found == entries_.end() ? nullptr : &found->second;
+}
+
+Memo::Memo(std::shared_ptr<const Snapshot> known) : known_(std::move(known)) {}
+
+Memo::Memo(const Content& known) : Memo(std::make_shared<const Snapshot>(known)) {}
+
+/// With what was known at the beginning.
+Memo::Record& Memo::record_of(const Digest& digest) {
+    const auto [place, is_new] = records_.try_emplace(digest);
+    Record& record = place->second;
+    const Entry* const entry = is_new ? known_->find(digest) : nullptr;
+    if (entry == nullptr) return record;
+    for (const SampleCount& one : entry->samples) {
+        record.told.insert(record.told.end(), one.count,
+                           {kBefore, entry->kind, entry->facts, one.sample, {}});
+    }
+    for (const Audit& audit : entry->audits) {
+        record.told.push_back({kBefore, entry->kind, nullptr, nullptr, audit});
+    }
+    std::sort(record.told.begin(), record.told.end());
+    return record;
 }
 
 std::unique_ptr<const Entry> Memo::view(const Record& record, std::size_t shown) {
@@ -112,7 +160,7 @@ std::unique_ptr<const Entry> Memo::view(const Record& record, std::size_t shown)
 const Entry* Memo::find(const Digest& digest, Tick now) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++counters_.lookups;
-    Record& record = records_[digest];
+    Record& record = record_of(digest);
     record.asked = std::max(record.asked, now);
     const auto end = std::partition_point(record.told.begin(), record.told.end(),
                                           [&](const Told& told) { return told.at < now; });
@@ -127,7 +175,7 @@ const Entry* Memo::find(const Digest& digest, Tick now) {
 }
 
 void Memo::tell(const Digest& digest, Told told) {
-    Record& record = records_[digest];
+    Record& record = record_of(digest);
     if (told.at < record.asked) ++counters_.late;
     // What can never show, because enough was told at earlier instants, need not be kept.
     const bool is_sample = told.sample != nullptr;

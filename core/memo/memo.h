@@ -79,6 +79,26 @@ struct Stored {
 /// By digest, each once.
 using Content = std::vector<Stored>;
 
+/// Of what an entry says: kind, facts, samples and audits.
+Digest digest_of(const Entry& entry);
+/// Of all entries, but not of when they were saved.
+Digest digest_of(const Content& content);
+
+/// What is known at the beginning: one for any number of memos, on any threads. Never changes.
+class Snapshot {
+  public:
+    explicit Snapshot(const Content& content = {});
+
+    /// nullptr: there is none.
+    const Entry* find(const Digest& digest) const;
+    /// Whether there is an entry of this kind and with these facts.
+    bool has(Kind kind, const Numbers& facts) const { return facts_.count({kind, facts}) != 0; }
+
+  private:
+    std::unordered_map<Digest, Entry> entries_;
+    std::set<std::pair<Kind, Numbers>> facts_;
+};
+
 class Memo {
   public:
     struct Counters {
@@ -92,12 +112,11 @@ class Memo {
     };
 
     /// `known` is visible from the beginning.
+    explicit Memo(std::shared_ptr<const Snapshot> known);
     explicit Memo(const Content& known = {});
 
     /// Whether an entry of this kind and with these facts was visible from the beginning.
-    bool began_with(Kind kind, const Numbers& facts) const {
-        return known_.count({kind, facts}) != 0;
-    }
+    bool began_with(Kind kind, const Numbers& facts) const { return known_->has(kind, facts); }
     /// The entry as it was told before `now`, nullptr if it was not. What it points to never changes
     /// and lives as long as the memo.
     const Entry* find(const Digest& digest, Tick now);
@@ -131,11 +150,13 @@ class Memo {
     static constexpr Tick kBefore = std::numeric_limits<Tick>::min();
 
     static std::unique_ptr<const Entry> view(const Record& record, std::size_t shown);
+    Record& record_of(const Digest& digest);
     void tell(const Digest& digest, Told told);
 
+    const std::shared_ptr<const Snapshot> known_;
     mutable std::mutex mutex_;
+    /// Of what was asked for or told.
     std::unordered_map<Digest, Record> records_;
-    std::set<std::pair<Kind, Numbers>> known_;  ///< at the beginning: kinds and facts
     /// Views that something told late made wrong: somebody may hold them.
     std::vector<std::unique_ptr<const Entry>> outdated_;
     Counters counters_;

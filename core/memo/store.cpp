@@ -33,22 +33,6 @@ void put_word(std::string& bytes, std::uint64_t word) {
     for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(word >> shift));
 }
 
-std::string key_of(const Digest& digest) {
-    std::string key;
-    put_word(key, digest.high);
-    put_word(key, digest.low);
-    return key;
-}
-
-std::optional<Digest> digest_of(std::string_view key) {
-    if (key.size() != 16) return std::nullopt;
-    std::uint64_t words[2] = {0, 0};
-    for (std::size_t i = 0; i < key.size(); ++i) {
-        words[i / 8] = words[i / 8] << 8 | static_cast<unsigned char>(key[i]);
-    }
-    return Digest{words[0], words[1]};
-}
-
 /// Of the whole row: a row that is damaged, or another entry's, does not have it.
 std::int64_t row_checksum(std::string_view key, std::int64_t saved, std::string_view bytes) {
     std::string row(key);
@@ -59,7 +43,7 @@ std::int64_t row_checksum(std::string_view key, std::int64_t saved, std::string_
 
 /// A row of "digest, saved, bytes, checksum"; nothing if it is damaged.
 std::optional<Stored> stored_in(const Statement& row) {
-    const std::optional<Digest> digest = digest_of(row.bytes(0));
+    const std::optional<Digest> digest = digest_from_bytes(row.bytes(0));
     const std::int64_t saved = row.number(1);
     if (!digest || row.number(3) != row_checksum(row.bytes(0), saved, row.bytes(2))) {
         return std::nullopt;
@@ -150,8 +134,9 @@ class Rows {
         : select_(database, "SELECT digest, saved, bytes, checksum FROM entries WHERE digest=?"),
           replace_(database, "INSERT OR REPLACE INTO entries VALUES(?, ?, ?, ?)") {}
 
-    void add(const Stored& stored, std::int64_t now, Saved& saved) {
-        const std::string key = key_of(stored.digest);
+    /// Those from `first` to `last` are of one digest.
+    void add(const Stored* first, const Stored* last, std::int64_t now, Saved& saved) {
+        const std::string key = first->digest.bytes();
         select_.bind(1, key);
         Saved added;
         Entry entry;
@@ -168,10 +153,12 @@ class Rows {
             added.entries = 1;
         }
         if (entry.facts == nullptr) {
-            entry.kind = stored.entry.kind;
-            entry.facts = stored.entry.facts;
+            entry.kind = first->entry.kind;
+            entry.facts = first->entry.facts;
         }
-        merge(entry, stored.entry, added);
+        for (const Stored* stored = first; stored != last; ++stored) {
+            merge(entry, stored->entry, added);
+        }
         if (added.samples + added.audits == 0) return;
         write(key, now, entry_to_bytes(entry));
         saved.entries += added.entries;
@@ -244,7 +231,13 @@ Saved save(const std::string& path, const Content& content) {
     {
         Rows rows(database);
         const std::int64_t now = std::time(nullptr);
-        for (const Stored& stored : content) rows.add(stored, now, saved);
+        const Stored* const end = content.data() + content.size();
+        for (const Stored* first = content.data(); first != end;) {
+            const Stored* const last = std::find_if(
+                first, end, [&](const Stored& other) { return other.digest != first->digest; });
+            rows.add(first, last, now, saved);
+            first = last;
+        }
     }
     writing.commit();
     return saved;

@@ -39,7 +39,8 @@ struct Saved {
 /// Merges `content` into the file, which is made if it does not exist (and at default_path() its
 /// folder). An entry that the file has keeps its kind and facts, and gets the samples and audits that
 /// it lacks, as far as there is room (kMostSamples, kMostAudits). A sample that both have was seen as
-/// often as the larger of the two counts says: they may be of the same simulation.
+/// often as the larger of the two counts says: they may be of the same simulation. Entries of one digest, which several
+/// runs have told, follow each other, and are merged in this order.
 Saved save(const std::string& path, const Content& content);
 
 struct PruneRule {

@@ -62,10 +62,13 @@ struct EffectiveConfig::Tree {
     }
 };
 
-EffectiveConfig::EffectiveConfig() : tree_(std::make_unique<Tree>()) {}
+EffectiveConfig::EffectiveConfig(bool recorded) {
+    if (recorded) tree_ = std::make_unique<Tree>();
+}
 EffectiveConfig::~EffectiveConfig() = default;
 
 std::string EffectiveConfig::json() const {
+    if (tree_ == nullptr) return {};
     // A user's text may hold bytes that are no UTF-8 (from --set): replace, never throw.
     return tree_->root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -84,7 +87,7 @@ std::string ConfigSection::full_name(const std::string& key) const {
 
 template <typename Recorded>
 void ConfigSection::record(const std::string& key, const Recorded& value) {
-    effective_->tree_->at(path_)[key] = value;
+    if (records()) effective_->tree_->at(path_)[key] = value;
 }
 
 const ConfigValue* ConfigSection::look_up(const std::string& key) {
@@ -134,16 +137,18 @@ double ConfigSection::number(const std::string& key, std::optional<double> fallb
     if (value == nullptr) {
         result = *fallback;
     } else {
-        const std::string range = "a number from " + plain(lowest) + " to " + plain(highest);
+        const auto refuse = [&] {
+            wrong_type(key, *value, "a number from " + plain(lowest) + " to " + plain(highest));
+        };
         if (value->kind == ConfigValue::Kind::number) {
             result = value->number;
         } else if (value->kind == ConfigValue::Kind::integer) {
             result = static_cast<double>(value->integer);
         } else {
-            wrong_type(key, *value, range);
+            refuse();
         }
         if (!std::isfinite(result) || result < lowest || result > highest) {
-            wrong_type(key, *value, range);
+            refuse();
         }
     }
     record(key, result);
@@ -178,7 +183,7 @@ Tick ConfigSection::time(const std::string& key, std::optional<Tick> fallback, T
         wrong_type(key, *value,
                    "a time from " + format_time(lowest) + " to " + format_time(highest));
     }
-    if (result != kNever) record(key, format_time(result));
+    if (records() && result != kNever) record(key, format_time(result));
     return result;
 }
 
@@ -197,7 +202,7 @@ Rate ConfigSection::rate(const std::string& key, std::optional<Rate> fallback) {
             wrong_type(key, *value, "a rate from 1Mbps to 100Tbps");
         }
     }
-    record(key, format_rate(result));
+    if (records()) record(key, format_rate(result));
     return result;
 }
 
@@ -209,7 +214,7 @@ Bytes ConfigSection::bytes(const std::string& key, std::optional<Bytes> fallback
         wrong_type(key, *value,
                    "a size from " + format_bytes(lowest) + " to " + format_bytes(highest));
     }
-    record(key, format_bytes(result));
+    if (records()) record(key, format_bytes(result));
     return result;
 }
 
@@ -233,15 +238,15 @@ std::int32_t ConfigSection::packet_bytes(const std::string& key, std::int32_t fa
 std::size_t ConfigSection::choice_index(const std::string& key, const std::string& fallback,
                                         const std::vector<std::string>& words) {
     const ConfigValue* value = fallback.empty() ? &require(key) : look_up(key);
-    const std::string allowed = "one of " + join(words);
+    const auto allowed = [&] { return "one of " + join(words); };
     if (value != nullptr && value->kind != ConfigValue::Kind::text) {
-        wrong_type(key, *value, allowed);
+        wrong_type(key, *value, allowed());
     }
-    const std::string word = value == nullptr ? fallback : value->text;
+    const std::string& word = value == nullptr ? fallback : value->text;
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end()) {
         const std::string near = nearest_word(word, words);
-        fail(key, "is " + shown_text(word) + "; must be " + allowed +
+        fail(key, "is " + shown_text(word) + "; must be " + allowed() +
                       (near.empty() ? "" : " (nearest: " + near + ")"));
     }
     record(key, word);
@@ -297,7 +302,9 @@ std::vector<ConfigSection> ConfigSection::tables(const std::string& key) {
         std::vector<std::string>& path = sections.back().path_;
         path = path_;
         path.push_back(key);
-        effective_->tree_->at(path).push_back(nlohmann::ordered_json::object());
+        if (records()) {
+            effective_->tree_->at(path).push_back(nlohmann::ordered_json::object());
+        }
         path.push_back(std::to_string(i));
     }
     return sections;

@@ -23,11 +23,13 @@ namespace sluice {
 /// units that a scenario may repeat.
 class EffectiveConfig {
   public:
-    EffectiveConfig();
+    /// `recorded`: for json(). Else nothing is kept of what is read: cheaper, where nobody asks for it.
+    explicit EffectiveConfig(bool recorded = true);
     ~EffectiveConfig();
     EffectiveConfig(const EffectiveConfig&) = delete;
     EffectiveConfig& operator=(const EffectiveConfig&) = delete;
 
+    /// Empty if nothing was recorded.
     std::string json() const;
 
   private:
@@ -65,6 +67,7 @@ class ConfigSection {
     T choice(const std::string& key, T fallback,
              const std::vector<std::pair<const char*, T>>& words) {
         std::vector<std::string> names;
+        names.reserve(words.size());
         std::string fallback_name;
         for (const auto& [name, value] : words) {
             names.emplace_back(name);
@@ -114,6 +117,7 @@ class ConfigSection {
     [[noreturn]] void wrong_type(const std::string& key, const ConfigValue& value,
                                  const std::string& wanted) const;
     std::string full_name(const std::string& key) const;
+    bool records() const { return effective_->tree_ != nullptr; }
     template <typename Recorded>
     void record(const std::string& key, const Recorded& value);
 

@@ -145,9 +145,12 @@ ConfigValue parse_override_value(const std::string& text, const ConfigPosition& 
 
 std::vector<std::string> split_path(const std::string& path) {
     std::vector<std::string> parts;
-    std::istringstream stream(path);
-    for (std::string part; std::getline(stream, part, '.');) parts.push_back(part);
-    if (!path.empty() && path.back() == '.') parts.emplace_back();
+    std::size_t begin = 0;
+    while (!path.empty() && begin <= path.size()) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        parts.push_back(path.substr(begin, end - begin));
+        begin = end + 1;
+    }
     return parts;
 }
 

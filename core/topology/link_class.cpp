@@ -100,17 +100,24 @@ std::vector<std::uint32_t> switch_tiers(const Topology& topology) {
 LinkClasses::LinkClasses(const Topology& topology) {
     const std::vector<std::uint32_t> tiers = switch_tiers(topology);
     const std::vector<ServerPlace> places = server_places(topology);
-    std::map<Key, std::size_t> links;
-    for (const Link& link : topology.links()) ++links[key_of(topology, tiers, places, link)];
-    std::map<Key, std::uint32_t> index;
-    for (const auto& [key, count] : links) {
-        index.emplace(key, static_cast<std::uint32_t>(classes_.size()));
-        classes_.push_back({name_of(key), key.kind, count});
-    }
-    of_link_.reserve(topology.links().size());
+    struct Class {
+        std::size_t links = 0;
+        std::uint32_t number = 0;
+    };
+    std::map<Key, Class> by_key;
+    std::vector<const Class*> of_link;
+    of_link.reserve(topology.links().size());
     for (const Link& link : topology.links()) {
-        of_link_.push_back(index.at(key_of(topology, tiers, places, link)));
+        Class& its = by_key[key_of(topology, tiers, places, link)];
+        ++its.links;
+        of_link.push_back(&its);
     }
+    for (auto& [key, its] : by_key) {
+        its.number = static_cast<std::uint32_t>(classes_.size());
+        classes_.push_back({name_of(key), key.kind, its.links});
+    }
+    of_link_.reserve(of_link.size());
+    for (const Class* const its : of_link) of_link_.push_back(its->number);
 }
 
 }  // namespace sluice

@@ -96,4 +96,13 @@ std::vector<std::int64_t> distinct_rates(const Topology& topology) {
     return rates;
 }
 
+bool operator==(const Topology& x, const Topology& y) {
+    // Hosts and ports follow from nodes and links.
+    return x.kinds_ == y.kinds_ && x.links_ == y.links_ && x.name == y.name &&
+           x.gpus_per_server == y.gpus_per_server && x.server_sizes == y.server_sizes &&
+           x.gpu_type == y.gpu_type && x.switch_group == y.switch_group &&
+           x.group_routing == y.group_routing && x.hop_weights == y.hop_weights &&
+           x.port_owner == y.port_owner;
+}
+
 }  // namespace sluice

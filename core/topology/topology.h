@@ -39,6 +39,11 @@ struct Link {
     Rate rate;
     Tick delay = 0;
     double loss = 0;
+
+    friend bool operator==(const Link& x, const Link& y) {
+        return x.a == y.a && x.b == y.b && x.rate == y.rate && x.delay == y.delay &&
+               x.loss == y.loss;
+    }
 };
 
 class Topology {
@@ -82,6 +87,9 @@ class Topology {
     NodeId neighbor(PortId port) const { return node_of(peer_of(port)); }
     Rate rate(PortId port) const { return links_[link_of(port)].rate; }
     Tick delay(PortId port) const { return links_[link_of(port)].delay; }
+
+    /// Of finished ones: in every respect, the name included.
+    friend bool operator==(const Topology& x, const Topology& y);
 
   private:
     struct Port {

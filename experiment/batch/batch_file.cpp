@@ -286,40 +286,37 @@ std::vector<std::size_t> Batch::points_of(std::size_t experiment) const {
     return points;
 }
 
-std::vector<BatchSetting> Batch::settings_of(std::size_t experiment) const {
-    std::vector<BatchSetting> settings = settings_;
+/// In the order in which they are set.
+void Batch::visit_settings(std::size_t experiment, const TakeSetting& take) const {
+    for (const BatchSetting& setting : settings_) take(setting.key, setting.value);
     const std::vector<std::size_t> points = points_of(experiment);
     for (std::size_t a = 0; a < axes_.size(); ++a) {
         for (std::size_t k = 0; k < axes_[a].keys.size(); ++k) {
-            settings.push_back({axes_[a].keys[k], axes_[a].value(points[a], k)});
+            take(axes_[a].keys[k], axes_[a].value(points[a], k));
         }
     }
-    if (!entries_.empty()) {
-        const std::vector<BatchSetting>& own = entries_[experiment].settings;
-        settings.insert(settings.end(), own.begin(), own.end());
-    }
-    return settings;
+    if (entries_.empty()) return;
+    for (const BatchSetting& own : entries_[experiment].settings) take(own.key, own.value);
 }
 
 std::vector<std::string> Batch::values(std::size_t experiment) const {
     std::vector<std::string> texts(columns_.size());
     if (!entries_.empty()) texts[0] = printable_line(entries_[experiment].label);
-    for (const BatchSetting& setting : settings_of(experiment)) {
-        const auto column = std::find(columns_.begin(), columns_.end(), setting.key);
-        if (column == columns_.end()) continue;  // the same for all
+    visit_settings(experiment, [&](const std::string& key, const ConfigValue& value) {
+        const auto column = std::find(columns_.begin(), columns_.end(), key);
+        if (column == columns_.end()) return;  // the same for all
         texts[static_cast<std::size_t>(column - columns_.begin())] =
-            printable_line(written(setting.value, false));
-    }
+            printable_line(written(value, false));
+    });
     return texts;
 }
 
 ConfigValue Batch::scenario(std::size_t experiment, std::string* path) const {
     const std::string& file = base_of(experiment);
     ConfigValue values = scenarios_.at(file);
-    for (BatchSetting& setting : settings_of(experiment)) {
-        const std::string said = setting.value.at.text();
-        set_config(values, setting.key, std::move(setting.value), said);
-    }
+    visit_settings(experiment, [&](const std::string& key, const ConfigValue& value) {
+        set_config(values, key, value, value.at.text());
+    });
     for (const std::string& assignment : overrides_) override_config(values, assignment);
     if (path != nullptr) *path = file;
     return values;

@@ -70,7 +70,8 @@ class Batch {
 
     void take_entries(std::vector<BatchEntry> entries);
     void load_scenarios(const LoadScenario& load);
-    std::vector<BatchSetting> settings_of(std::size_t experiment) const;
+    using TakeSetting = std::function<void(const std::string& key, const ConfigValue& value)>;
+    void visit_settings(std::size_t experiment, const TakeSetting& take) const;
     const std::string& base_of(std::size_t experiment) const;
     std::vector<std::size_t> points_of(std::size_t experiment) const;
 

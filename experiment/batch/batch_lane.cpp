@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/memo/digest.h"
 #include "experiment/build_experiment.h"
+#include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
 #include "scenario/combinations/combinations.h"
 #include "scenario/scenario.h"
@@ -43,6 +45,15 @@ class Turn {
     Turns& turns_;
 };
 
+/// With another memo it is another experiment.
+std::string digest_of(const ConfigValue& scenario, const std::string& memo) {
+    const std::string digest = digest_of(scenario);
+    if (memo.empty()) return digest;
+    memo::Digester digester;
+    for (const char letter : digest + memo) digester.take(static_cast<unsigned char>(letter));
+    return digester.digest().text();
+}
+
 class Lane {
   public:
     Lane(const Batch& batch, std::size_t number, const LaneRequest& request)
@@ -66,30 +77,33 @@ class Lane {
     }
 
     /// Of its scenario; "" if its keys do not fit its base.
-    std::string digest() const { return digest_.empty() ? digest_of(batch_, number_) : digest_; }
+    std::string digest() const {
+        return digest_.empty() ? digest_of(batch_, number_, request_.memo_digest) : digest_;
+    }
 
   private:
     Scenario scenario() {
         std::string path;
         ConfigValue values = batch_.scenario(number_, &path);
-        digest_ = digest_of(values);
+        digest_ = digest_of(values, request_.memo_digest);
         if (request_.checking) {
             set_config(values, "mode", text_value(mode_name(Mode::packet)), "--check");
         }
-        return make_scenario(std::move(values), path);
+        const bool recorded = !request_.directory.empty() || request_.memo != nullptr;
+        return make_scenario(std::move(values), path, Workloads::required, recorded);
     }
 
     /// Whether it fits its GPUs is asked first: a row says if it does not, and was run.
     BuiltExperiment built(Scenario& scenario) {
         try {
-            return build_experiment(scenario);
+            return build_experiment(scenario, request_.routing);
         } catch (const OutOfMemoryError&) {
             if (!request_.allow_oom) throw;
         }
         over_memory_ = true;
         scenario = this->scenario();
         scenario.allow_oom = true;
-        return build_experiment(scenario);
+        return build_experiment(scenario, request_.routing);
     }
 
     BatchRow run_on(bool device, bool& whole) {
@@ -115,14 +129,28 @@ class Lane {
         run.go_on = [&](const RunPosition& at) {
             return request_.go_on(position_of(at, built.experiment));
         };
-        // Without a memo given it remembers what it has seen itself: others run beside it, in no order.
+        const std::shared_ptr<memo::Memo> memo = give_memo(scenario, built.experiment);
         const RunReport report = run_to_folder(built, run);
         whole = !report.outcome.interrupted;
         BatchRow row = row_of(number_, report, scenario.mode);
         row.over_memory = over_memory_;
         row.folder = folders;
         row.declined = declined_;
+        if (memo != nullptr) {
+            row.recalled_skips = report.outcome.counters.phases.recalled_skips;
+            row.learned = memo->news();
+        }
         return row;
+    }
+
+    /// Null: none. Then it remembers what it has seen itself: others run beside it, in no order.
+    std::shared_ptr<memo::Memo> give_memo(const Scenario& scenario, Experiment& experiment) const {
+        if (request_.memo == nullptr || !has_phases(scenario.mode) || !experiment.phases.memo) {
+            return nullptr;
+        }
+        experiment.memo = std::make_shared<memo::Memo>(request_.memo);
+        experiment.memo_fingerprint = memo_fingerprint(scenario.effective->json());
+        return experiment.memo;
     }
 
     const Batch& batch_;
@@ -170,9 +198,9 @@ BatchRow run_lane(const Batch& batch, std::size_t experiment, const LaneRequest&
     return row;
 }
 
-std::string digest_of(const Batch& batch, std::size_t experiment) {
+std::string digest_of(const Batch& batch, std::size_t experiment, const std::string& memo) {
     try {
-        return digest_of(batch.scenario(experiment));
+        return digest_of(batch.scenario(experiment), memo);
     } catch (const ConfigError&) {
         return "";
     }

@@ -5,9 +5,11 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
+#include "core/memo/memo.h"
 #include "core/text/config_value.h"
 #include "experiment/batch/batch_file.h"
 #include "experiment/batch/batch_row.h"
@@ -41,7 +43,11 @@ struct LaneRequest {
     bool allow_oom = false;  ///< a job that does not fit its GPUs is run all the same
     RunMaker maker;          ///< of a device; empty: every mode's own engine
     bool fall_back = false;  ///< what the device refuses (ConfigError) the mode's own engine does
-    Turns* host_turns = nullptr;  ///< of those that the device has refused; null: all at once
+    Turns* host_turns = nullptr;      ///< of those that the device has refused; null: all at once
+    KnownRouting* routing = nullptr;  ///< of the thread's experiments before; null: none
+    /// What it knows when it begins, if its phases remember (`phases.memo`). Null: nothing; what it learns goes with it.
+    std::shared_ptr<const memo::Snapshot> memo;
+    std::string memo_digest;  ///< "": none
     /// Asked now and then, whether to go on.
     std::function<bool(const LanePosition&)> go_on;
 };
@@ -50,7 +56,8 @@ struct LaneRequest {
 BatchRow run_lane(const Batch& batch, std::size_t experiment, const LaneRequest& request,
                   bool& whole);
 
-/// The digest of an experiment's scenario; "" if its keys do not fit its base.
-std::string digest_of(const Batch& batch, std::size_t experiment);
+/// The digest of an experiment's scenario and of the memo with which it begins ("": none); "" if its keys do not fit its
+/// base.
+std::string digest_of(const Batch& batch, std::size_t experiment, const std::string& memo);
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/memo/memo.h"
 #include "experiment/run_to_folder.h"
 
 namespace sluice {
@@ -37,6 +38,8 @@ struct BatchRow {
     bool over_memory = false;          ///< it was simulated though it does not fit its GPUs' memory
     bool folder = false;               ///< it has left runs/NUMBER
     std::string declined;              ///< why the host did it where a device was asked; not kept
+    std::uint64_t recalled_skips = 0;  ///< at rates from the batch's memo; not kept
+    memo::Content learned;             ///< what it adds to the batch's memo
 };
 
 /// How a figure is called, and what it is.

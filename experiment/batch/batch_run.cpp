@@ -29,6 +29,12 @@ double seconds_of(const BatchRow& row, const char* name, double without) {
 double jct_of(const BatchRow& row) { return seconds_of(row, "jct_s", -1); }
 double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
 
+/// A shard's folder may be begun anew; what the whole batch begins with stays.
+std::optional<BatchMemo> memo_of(const BatchSettings& settings) {
+    if (settings.memo.empty()) return std::nullopt;
+    return BatchMemo(settings.directory, settings.memo, settings.anew && !settings.shard);
+}
+
 }  // namespace
 
 std::string folder_of(const BatchSettings& settings) {
@@ -38,6 +44,7 @@ std::string folder_of(const BatchSettings& settings) {
 BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
     : batch_(batch),
       settings_(settings),
+      memo_(memo_of(settings)),
       folder_(folder_of(settings), OutputFolder::Use::alone),
       table_(folder_.file(kBatchTable), batch.columns(), batch.size()),
       store_(folder_.file(kBatchDatabase), program_version()),
@@ -56,8 +63,14 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
                                       "replaces them, --out names another folder",
                                       there));
     }
+    if (memo_) memo_->keep(directory());
     take_up(last_before);
     if (settings_.merge) aside_.gaps = gaps();
+}
+
+/// By which its result is known again.
+std::string BatchRun::digest(std::size_t experiment) const {
+    return digest_of(batch_, experiment, memo_ ? memo_->digest() : "");
 }
 
 /// Into the database; what of it is the batch's, take_up() finds.
@@ -89,7 +102,7 @@ void BatchRun::take_up(std::int64_t last_before) {
         const bool any = !known.empty() || !others.empty();
         for (std::size_t i = 0; any && i < batch_.size(); ++i) {
             if (settings_.shard && !settings_.shard->has(i)) continue;
-            const std::string digest = digest_of(batch_, i);
+            const std::string digest = this->digest(i);
             const auto found = known.find(digest);
             if (found == known.end()) {
                 aside_.to_redo += others.count(digest);
@@ -106,7 +119,7 @@ void BatchRun::take_up(std::int64_t last_before) {
         folder_.remove_old({kCheckTable}, {});
     }
     check_folders();
-    store_.begin(batch_.columns(), kept, settings_.merge);
+    store_.begin(batch_.columns(), kept, memo_ ? memo_->digest() : "", settings_.merge);
     aside_.results = store_.aside();
     position_.known = kept.size();
     for (const BatchStore::Known& known : kept) {
@@ -143,6 +156,8 @@ void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {
              }});
     guarded([&] { table_.write(); });
     if (error_ != nullptr) std::rethrow_exception(error_);
+    // What earlier runs and merged shards have learned, too: adding it again changes nothing.
+    if (memo_ && !settings_.shard) memo_->add(store_.learned());
     wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!interrupted_ && settings_.checks > 0) run_checks(go_on, on_change);
 }
@@ -150,7 +165,7 @@ void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {
 /// A merge only finds out anew what cannot be known by a digest: experiments whose keys do not fit their base, which are
 /// refused at once.
 bool BatchRun::to_run(std::size_t experiment) const {
-    if (settings_.merge) return digest_of(batch_, experiment).empty();
+    if (settings_.merge) return digest(experiment).empty();
     return !settings_.shard || settings_.shard->has(experiment);
 }
 
@@ -178,12 +193,13 @@ void BatchRun::run_all(const Round& round) {
 
 void BatchRun::work(const Round& round) {
     { const std::lock_guard all_are_there(start_); }
+    KnownRouting routing;
     bool goes_on = true;
     while (goes_on && !interrupted_) {
         const std::size_t next = next_++;
         if (next >= round.experiments.size()) return;
         try {
-            goes_on = round.go_on() && execute(round.experiments[next], round);
+            goes_on = round.go_on() && execute(round.experiments[next], round, routing);
         } catch (...) {
             const std::exception_ptr error = std::current_exception();
             goes_on = guarded([&] { std::rethrow_exception(error); });
@@ -206,7 +222,7 @@ bool BatchRun::guarded(const std::function<void()>& action) {
 }
 
 /// False if it was interrupted.
-bool BatchRun::execute(std::size_t experiment, const Round& round) {
+bool BatchRun::execute(std::size_t experiment, const Round& round, KnownRouting& routing) {
     LaneRequest request;
     if (settings_.folders && !round.checking) {
         request.directory = folder_.file("runs/" + std::to_string(experiment));
@@ -216,6 +232,11 @@ bool BatchRun::execute(std::size_t experiment, const Round& round) {
     request.maker = settings_.maker;
     request.fall_back = settings_.fall_back;
     request.host_turns = &host_turns_;
+    request.routing = &routing;
+    if (memo_) {
+        request.memo = memo_->snapshot();
+        request.memo_digest = memo_->digest();
+    }
     const auto tell = [&](const LanePosition& at) {
         return guarded([&] {
             position_.under_way[experiment] = at;
@@ -261,7 +282,7 @@ void BatchRun::run_checks(const MayGoOn& go_on, const OnChange& on_change) {
     };
     std::vector<std::size_t> unknown;
     for (const std::size_t experiment : drawn) {
-        const auto found = known.find(digest_of(batch_, experiment));
+        const auto found = known.find(digest(experiment));
         if (found == known.end()) {
             unknown.push_back(experiment);
         } else {
@@ -291,8 +312,9 @@ void BatchRun::count(const BatchRow& row) {
         const BatchFigure hops = figure_of(row, "packet_hops");
         if (const auto* number = std::get_if<std::int64_t>(&hops)) position_.packet_hops += *number;
         position_.cpu_s += cpu_of(row);
+        position_.recalled_skips += row.recalled_skips;
     }
-    if (!row.declined.empty() && position_.declined++ == 0) declined_ = row.declined;
+    if (!row.declined.empty() && position_.declined++ == 0) position_.why_declined = row.declined;
     const bool ended = row.status == BatchStatus::done || row.status == BatchStatus::cut_off;
     if (!ended && (!not_done_ || row.experiment < not_done_->experiment)) not_done_ = row;
     if (row.status != BatchStatus::done || jct_of(row) <= 0) return;

@@ -21,6 +21,7 @@
 #include "experiment/batch/batch_check.h"
 #include "experiment/batch/batch_file.h"
 #include "experiment/batch/batch_lane.h"
+#include "experiment/batch/batch_memo.h"
 #include "experiment/batch/batch_row.h"
 #include "experiment/batch/batch_shard.h"
 #include "experiment/batch/batch_store.h"
@@ -44,6 +45,9 @@ struct BatchSettings {
     bool resume = false;     ///< what is known is not run again
     bool anew = false;       ///< what is there may be replaced
     bool allow_oom = false;  ///< jobs that do not fit their GPUs are run all the same
+    /// What experiments know when they begin, as it is when the batch begins; gets what they have learned when all that
+    /// is run has ended, or is merged. Empty: they know nothing.
+    std::string memo;
     /// So many experiments, drawn at random, are run in mode packet, too, when all are done: check.csv.
     std::size_t checks = 0;
     /// Empty: every mode's own engine. Else what executes mode packet: a device.
@@ -61,10 +65,12 @@ struct BatchPosition {
     std::size_t known = 0;
     std::array<std::size_t, 6> by_status{};  ///< of the finished ones
     std::int64_t packet_hops = 0;            ///< of those that ran now
+    std::uint64_t recalled_skips = 0;        ///< the same: at rates from the batch's memo
     double cpu_s = 0;                        ///< of the threads, so far in finished experiments
     std::size_t checks = 0;                  ///< that are wanted, once it has come to them
     std::size_t checked = 0;
     std::size_t declined = 0;                       ///< that the host did where a device was asked
+    std::string why_declined;                       ///< the first of them; "": there is none
     std::map<std::size_t, LanePosition> under_way;  ///< by experiment
 
     std::size_t count(BatchStatus status) const {
@@ -103,7 +109,7 @@ class BatchRun {
     const BatchPosition& position() const { return position_; }
     const BatchAside& aside() const { return aside_; }
     /// Why the host did the first of those that the device declined; "": it declined none.
-    const std::string& declined() const { return declined_; }
+    const std::string& declined() const { return position_.why_declined; }
     /// Rows with a jct_s, the least ones first, at most so many.
     const std::vector<BatchRow>& quickest() const { return quickest_; }
     /// The first of those that are neither done nor cut off, with its reason; null: there is none.
@@ -113,6 +119,8 @@ class BatchRun {
     std::string directory() const { return folder_of(settings_); }
     /// Of the experiments, without checks.
     double wall_s() const { return wall_s_; }
+    /// Null: there is none.
+    const BatchMemo* memo() const { return memo_ ? &*memo_ : nullptr; }
     /// Null: nothing was checked.
     const BatchCheck* check() const { return check_ ? &*check_ : nullptr; }
 
@@ -128,6 +136,7 @@ class BatchRun {
         std::function<void(const BatchRow&)> take;
     };
 
+    std::string digest(std::size_t experiment) const;
     void take_up(std::int64_t last_before);
     void take_shards();
     std::vector<ShardGap> gaps() const;
@@ -136,12 +145,13 @@ class BatchRun {
     void run_all(const Round& round);
     void work(const Round& round);
     bool guarded(const std::function<void()>& action);
-    bool execute(std::size_t experiment, const Round& round);
+    bool execute(std::size_t experiment, const Round& round, KnownRouting& routing);
     void run_checks(const MayGoOn& go_on, const OnChange& on_change);
     void count(const BatchRow& row);
 
     const Batch& batch_;
     BatchSettings settings_;
+    std::optional<BatchMemo> memo_;
     OutputFolder folder_;
     BatchTable table_;
     BatchStore store_;
@@ -157,7 +167,6 @@ class BatchRun {
     std::optional<BatchCheck> check_;
     Turns host_turns_;
     BatchAside aside_;
-    std::string declined_;
     double wall_s_ = 0;
     std::exception_ptr error_;  ///< of the outputs, or of what makes threads
     std::mutex start_;          ///< held while threads are made: none works before all are there

@@ -9,6 +9,8 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/memo/entry_bytes.h"
+#include "core/memo/version.h"
 
 namespace sluice {
 
@@ -16,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x536c4261;  // "SlBa"
 /// Of the tables; another one, too, if batch_figures() are others.
-constexpr std::int64_t kFormat = 2;
+constexpr std::int64_t kFormat = 3;
 constexpr std::size_t kMostKeys = 500;
 
 constexpr const char* kFailed = "status IN ('refused', 'failed')";
@@ -39,6 +41,11 @@ std::string figure_names(const After& after) {
         text += std::string(", ") + figure.name + after(figure);
     }
     return text;
+}
+
+/// By which program an entry of a memo can be read and used.
+std::string memo_version() {
+    return fmt::format("{}.{}", memo::kFormatVersion, memo::kResultsVersion);
 }
 
 std::string figure_names() {
@@ -118,7 +125,7 @@ std::int64_t BatchStore::last_result() {
 void BatchStore::clear() {
     Transaction whole(database_, "BEGIN IMMEDIATE");
     database_.run("DROP VIEW IF EXISTS experiments");
-    for (const char* const table : {"numbers", "results", "checks"}) {
+    for (const char* const table : {"numbers", "results", "checks", "learned"}) {
         database_.run(fmt::format("DROP TABLE IF EXISTS {}", table).c_str());
     }
     whole.commit();
@@ -181,12 +188,15 @@ void BatchStore::make_tables() {
     const std::string figures = figure_names(
         [](const BatchFigureType& figure) { return figure.whole ? " INTEGER" : " REAL"; });
     database_.run(("CREATE TABLE IF NOT EXISTS results(id INTEGER PRIMARY KEY, digest TEXT, "
-                   "version TEXT, varied TEXT, over_memory INTEGER, status TEXT" +
+                   "version TEXT, memo TEXT, varied TEXT, over_memory INTEGER, status TEXT" +
                    figures + ", reason TEXT, folder INTEGER)")
                       .c_str());
     database_.run(
         "CREATE TABLE IF NOT EXISTS checks(digest TEXT, version TEXT, packet_jct_s REAL, "
         "packet_cpu_s REAL, PRIMARY KEY(digest, version))");
+    database_.run(
+        "CREATE TABLE IF NOT EXISTS learned(digest BLOB, content BLOB, version TEXT, bytes BLOB, "
+        "PRIMARY KEY(digest, content, version)) WITHOUT ROWID");
 }
 
 /// The batch's results under its numbers, with what varies.
@@ -215,7 +225,10 @@ void BatchStore::make_view() {
     std::string figures;
     for (std::size_t i = 0; i < batch_figures().size(); ++i) figures += ", ?";
     insert_result_ = std::make_unique<Statement>(
-        database_, ("INSERT INTO results VALUES(?, ?, ?, ?, ?, ?" + figures + ", ?, ?)").c_str());
+        database_,
+        ("INSERT INTO results VALUES(?, ?, ?, ?, ?, ?, ?" + figures + ", ?, ?)").c_str());
+    insert_learned_ =
+        std::make_unique<Statement>(database_, "INSERT OR IGNORE INTO learned VALUES(?, ?, ?, ?)");
 }
 
 std::size_t BatchStore::take(const std::string& path) {
@@ -234,7 +247,7 @@ std::size_t BatchStore::take(const std::string& path) {
                    " AND (digest, version) IN (SELECT digest, version FROM shard.results)")
                       .c_str());
     const std::string columns =
-        "digest, version, varied, over_memory, status" + figure_names() + ", reason";
+        "digest, version, memo, varied, over_memory, status" + figure_names() + ", reason";
     database_.run(("INSERT INTO main.results SELECT NULL, " + columns +
                    ", NULL FROM shard.results WHERE digest <> '' AND (digest, version, "
                    "status = 'oom') NOT IN (SELECT digest, version, status = 'oom' FROM "
@@ -242,20 +255,23 @@ std::size_t BatchStore::take(const std::string& path) {
                       .c_str());
     const auto taken = static_cast<std::size_t>(database_.number("SELECT changes()"));
     database_.run("INSERT OR IGNORE INTO main.checks SELECT * FROM shard.checks");
+    database_.run("INSERT OR IGNORE INTO main.learned SELECT * FROM shard.learned");
     whole.commit();
     database_.run("DETACH DATABASE shard");
     return taken;
 }
 
 void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<Known>& rows,
-                       bool failures) {
+                       const std::string& memo, bool failures) {
     if (keys.size() > kMostKeys) {
         throw ConfigError(
             fmt::format("a batch varies at most {} keys; this one {}", kMostKeys, keys.size()));
     }
     keys_ = keys;
+    memo_ = memo;
     insert_number_.reset();
     insert_result_.reset();
+    insert_learned_.reset();
     Transaction whole(database_, "BEGIN IMMEDIATE");
     make_tables();
     const std::string forgotten = failures ? "digest = ''" : kFailed;
@@ -281,6 +297,7 @@ void BatchStore::add(const BatchRow& row) {
     insert_result_->bind(parameter++, next_result_);
     insert_result_->bind_text(parameter++, row.digest);
     insert_result_->bind_text(parameter++, version_);
+    insert_result_->bind_text(parameter++, memo_);
     insert_result_->bind_text(parameter++, what);
     insert_result_->bind(parameter++, std::int64_t{row.over_memory});
     insert_result_->bind_text(parameter++, status_name(row.status));
@@ -296,7 +313,39 @@ void BatchStore::add(const BatchRow& row) {
     }
     insert_result_->step();
     add_number(row, next_result_++);
+    add_learned(row.learned);
     whole.commit();
+}
+
+void BatchStore::add_learned(const memo::Content& learned) {
+    if (learned.empty()) return;
+    const std::string version = memo_version();
+    for (const memo::Stored& stored : learned) {
+        const std::string digest = stored.digest.bytes();
+        const std::string content = memo::digest_of(stored.entry).bytes();
+        const std::string bytes = memo::entry_to_bytes(stored.entry);
+        insert_learned_->bind(1, digest);
+        insert_learned_->bind(2, content);
+        insert_learned_->bind_text(3, version);
+        insert_learned_->bind(4, bytes);
+        insert_learned_->step();
+    }
+}
+
+memo::Content BatchStore::learned() {
+    memo::Content content;
+    const std::string version = memo_version();
+    Statement select(database_,
+                     "SELECT digest, content, bytes FROM learned WHERE version = ? "
+                     "ORDER BY digest, content");
+    select.bind_text(1, version);
+    while (select.step()) {
+        const std::optional<memo::Digest> digest = memo::digest_from_bytes(select.bytes(0));
+        std::optional<memo::Entry> entry = memo::entry_from_bytes(select.bytes(2));
+        if (!digest || !entry || memo::digest_of(*entry).bytes() != select.bytes(1)) continue;
+        content.push_back({*digest, std::move(*entry), 0});
+    }
+    return content;
 }
 
 std::size_t BatchStore::aside() {

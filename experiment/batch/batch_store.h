@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/database/database.h"
+#include "core/memo/memo.h"
 #include "experiment/batch/batch_row.h"
 
 namespace sluice {
@@ -42,16 +43,20 @@ class BatchStore {
     std::unordered_set<std::string> known_to_others();
     /// Numbers under which results have left folders, of whatever batch and version.
     std::unordered_set<std::size_t> folders();
-    /// Adds what another database has and this one has not, of whatever batch and version: results and checks. What failed
+    /// Adds what another database has and this one has not, of whatever batch and version: results, checks and what was
+    /// learned. What failed
     /// here is replaced by what came of it there. Its folders are not known here. The number of results. ConfigError if it is
     /// no batch's.
     std::size_t take(const std::string& path);
-    /// Begins a batch with these keys, which has `rows` already. What was refused or has failed is forgotten, unless
-    /// `failures` stay: it has no result.
+    /// Begins a batch with these keys, which has `rows` already. `memo`: the digest of what its experiments know when they
+    /// begin; "": nothing. What was refused or has failed is forgotten, unless `failures` stay: it has no result.
     void begin(const std::vector<std::string>& keys, const std::vector<Known>& rows,
-               bool failures = false);
-    /// After begin().
+               const std::string& memo, bool failures = false);
+    /// What came of an experiment, and what it has learned. After begin().
     void add(const BatchRow& row);
+    /// What experiments have learned, of whatever batch, for memo::save(): in an order that depends on the content only.
+    /// Entries of another version of results, or damaged, are left out.
+    memo::Content learned();
     /// Results that are not of the batch: of other experiments, or by other versions. After begin().
     std::size_t aside();
 
@@ -69,10 +74,12 @@ class BatchStore {
     bool has_results();
     void make_tables();
     void make_view();
+    void add_learned(const memo::Content& learned);
     void add_number(const BatchRow& row, std::int64_t result);
 
     Database database_;
     std::string version_;
+    std::string memo_;
     std::vector<std::string> keys_;
     std::int64_t next_result_ = 1;
     /// Prepared once: a batch of small experiments adds hundreds a second.
@@ -80,6 +87,7 @@ class BatchStore {
     std::unique_ptr<Statement> commit_;
     std::unique_ptr<Statement> insert_result_;
     std::unique_ptr<Statement> insert_number_;
+    std::unique_ptr<Statement> insert_learned_;
 };
 
 }  // namespace sluice

@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr std::chrono::steady_clock::duration kPause = std::chrono::seconds(1);
-constexpr int kShareOfTime = 20;
+constexpr int kShareOfTime = 100;
 
 }  // namespace
 

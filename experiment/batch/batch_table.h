@@ -23,7 +23,7 @@ class BatchTable {
     void add(const BatchRow& row);
     void write();
     /// Writes if there is something new and the last time was long enough ago: a second, and as long as keeps
-    /// writing below a twentieth of the time.
+    /// writing below a hundredth of the time.
     void write_if_due();
 
   private:

@@ -87,6 +87,8 @@ void collect(const Configuration& configuration, const ConfigValue& table, const
 }  // namespace
 
 bool CombinationRule::is_of(const std::string& key) const {
+    // No pattern stands for the run: nothing need be taken apart for it.
+    if (key.empty()) return subject.empty();
     bool named = subject == key;
     std::string_view rest = subject;
     for (std::string_view word; !(word = take_word(rest)).empty();) {

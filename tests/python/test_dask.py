@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study on a Dask cluster of two workers, one of which is killed."""
 import os
+import shutil
 import signal
 import threading
 import time
@@ -8,6 +9,7 @@ import time
 import pytest
 
 import sluice
+from conftest import contents
 
 distributed = pytest.importorskip("distributed")
 CLOCKS = ["wall_s", "cpu_s"]
@@ -35,6 +37,17 @@ def test_the_same_table_though_a_worker_is_killed(small, tmp_path, client):
     assert there.best("jct_s") == here.best("jct_s")
     without = [_without_clocks(study.folder / "batch.csv") for study in (here, there)]
     assert without[0] == without[1]
+
+
+def test_one_memo(lone, tmp_path, client):
+    memos = [tmp_path / f"{name}.sqlite" for name in ("here", "there")]
+    sluice.Study(lone, {"seed": [7]}, folder=tmp_path / "before", memo=memos[0]).run()
+    shutil.copy(*memos)
+    axes = {"congestion.law": ["hpcc", "dctcp"], "seed": range(4)}
+    here = sluice.Study(lone, axes, folder=tmp_path / "here", memo=memos[0]).run()
+    there = sluice.Study(lone, axes, folder=tmp_path / "there", memo=memos[1]).run(client, shards=5)
+    assert there.frame().drop(CLOCKS).equals(here.frame().drop(CLOCKS))
+    assert contents(memos[0]) == contents(memos[1]) != []
 
 
 def _kill_when_something_is_done(folder, victim):

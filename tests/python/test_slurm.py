@@ -2,11 +2,13 @@
 """A study by Slurm. Its sbatch is played by a script that runs the array's tasks one after the other, as Slurm would
 start them; with a real Slurm on PATH (and a queue that runs), SLUICE_SLURM=1 takes that."""
 import os
+import shutil
 import subprocess
 
 import pytest
 
 import sluice
+from conftest import contents
 
 CLOCKS = ["wall_s", "cpu_s"]
 SBATCH = """\
@@ -38,6 +40,16 @@ def test_the_same_table(small, tmp_path, sbatch):
     assert there.frame().drop(CLOCKS).equals(here.frame().drop(CLOCKS))
     assert subprocess.run(["bash", "-n", there.folder / "small-study.sbatch"], check=False).returncode == 0
     assert len(list(there.folder.glob("shards/*-of-3/batch.db"))) == 3
+
+
+def test_one_memo(lone, tmp_path, sbatch):
+    memos = [tmp_path / f"{name}.sqlite" for name in ("here", "there")]
+    sluice.Study(lone, {"seed": [7]}, folder=tmp_path / "before", memo=memos[0]).run()
+    shutil.copy(*memos)
+    here = sluice.Study(lone, {"seed": range(5)}, folder=tmp_path / "here", memo=memos[0]).run()
+    there = sluice.Study(lone, {"seed": range(5)}, folder=tmp_path / "there", memo=memos[1]).run("slurm", shards=3)
+    assert there.frame().drop(CLOCKS).equals(here.frame().drop(CLOCKS))
+    assert contents(memos[0]) == contents(memos[1]) != []
 
 
 def test_without_slurm_it_says_where_the_script_is(small, tmp_path, monkeypatch):

@@ -56,3 +56,15 @@ def test_refusals(small, tmp_path):
     study.run()
     with pytest.raises(sluice.Error, match="no column of batch.csv"):
         study.best("speed")
+
+
+def test_what_a_study_has_learned_the_next_one_knows(lone, tmp_path):
+    axes = {"seed": range(1, 4)}
+    cold = sluice.Study(lone, axes, folder=tmp_path / "cold", memo=tmp_path / "memo.sqlite").run().frame()
+    assert (tmp_path / "memo.sqlite").is_file()
+    warm = sluice.Study(lone, axes, folder=tmp_path / "warm", memo=tmp_path / "memo.sqlite").run().frame()
+    assert warm["packet_hops"].sum() < cold["packet_hops"].sum()
+    with pytest.raises(sluice.Error, match="is not a memo"):
+        sluice.Study(lone, axes, folder=tmp_path / "no", memo=lone).run()
+    with pytest.raises(sluice.Error, match="memo 3 must be a path"):
+        sluice.Study(lone, axes, memo=3)

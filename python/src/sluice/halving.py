@@ -106,7 +106,7 @@ class _Search:
                                        [value[0] for value in values] if len(keys) == 1 else values
                                        for keys, values in axes.items()},
                      set=self.study.set, mode=mode, name=f"rung{number}-{mode}",
-                     folder=pathlib.Path(self.study.folder) / f"rung{number}-{mode}")
+                     folder=pathlib.Path(self.study.folder) / f"rung{number}-{mode}", memo=self.study.memo)
 
     def with_audit(self, rung: Study) -> polars.DataFrame:
         """The rung's ranking with the number of each configuration's point, its interval widened by the audit's."""

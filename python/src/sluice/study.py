@@ -31,11 +31,13 @@ class Study:
     set: keys of every experiment.
     mode: of all experiments; default: the scenario's.
     folder: of the batch file and its results; default: runs/NAME. What it holds of these experiments is not run again.
+    memo: a file of what earlier runs have learned (docs/memo.md). All experiments begin with what it holds when the study
+        first runs, and what they learn is added to it at the end. Default: they know nothing.
     """
 
     def __init__(self, base: str | os.PathLike[str], axes: Mapping[Keys, Iterable[Any]] | None = None, *,
                  set: Mapping[str, Any] | None = None, mode: str | None = None, name: str | None = None,
-                 folder: str | os.PathLike[str] | None = None) -> None:
+                 folder: str | os.PathLike[str] | None = None, memo: str | os.PathLike[str] | None = None) -> None:
         self.base = pathlib.Path(arguments.path("base", base)).resolve()
         self.axes = _axes(axes)
         self.set = arguments.table("set", set)
@@ -44,6 +46,7 @@ class Study:
         self.name = f"{self.base.stem}-study" if name is None else _name(name)
         self.folder = pathlib.Path("runs", self.name) if folder is None else pathlib.Path(arguments.path("folder", folder))
         self.folder = self.folder.resolve()
+        self.memo = None if memo is None else pathlib.Path(arguments.path("memo", memo)).resolve()
 
     @property
     def file(self) -> pathlib.Path:
@@ -96,6 +99,8 @@ class Study:
         threads = None if threads is None else arguments.whole("threads", threads)
         shards = None if shards is None else arguments.whole("shards", shards, most=1_000_000)
         options = arguments.texts("options", options)
+        if self.memo is not None:
+            options = ["--memo", str(self.memo), *options]
         self.write()
         if executor == "local":
             executors.run_here(self, threads, options)

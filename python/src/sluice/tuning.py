@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 def tune(base: str | os.PathLike[str], space: Space, trials: int, metric: str = "jct_s", *, at_a_time: int = 8,
          sampler: Any = None, set: Mapping[str, Any] | None = None, mode: str | None = None,
-         folder: str | os.PathLike[str] = "runs/tune", executor: str | Client = "local") -> Any:
+         folder: str | os.PathLike[str] = "runs/tune", memo: str | os.PathLike[str] | None = None,
+         executor: str | Client = "local") -> Any:
     """Minimizes a metric by Optuna, `at_a_time` configurations a batch, and returns Optuna's study.
 
+    memo: a Study's; each batch begins with what those before it have learned.
     space: by key, (least, most), or a list of values. sampler: one of Optuna's; default: TPE with a fixed seed. An
     experiment that is not done is a failed trial. Needs Optuna (sluice[optuna])."""
     space = arguments.table("space", space)
@@ -35,7 +37,7 @@ def tune(base: str | os.PathLike[str], space: Space, trials: int, metric: str = 
         asked = [search.ask() for _ in range(min(at_a_time, trials - number))]
         points = [tuple(_suggest(trial, key, choice) for key, choice in space.items()) for trial in asked]
         batch = Study(base, {tuple(space): points}, set=set, mode=mode, name=f"trials{number}",
-                      folder=pathlib.Path(folder) / f"trials{number}").run(executor)
+                      folder=pathlib.Path(folder) / f"trials{number}", memo=memo).run(executor)
         found = {row["experiment"]: row for row in batch.frame().iter_rows(named=True)}
         for index, trial in enumerate(asked):
             row = found.get(index, {})

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -243,4 +244,46 @@ TEST_CASE("unit.memo.similar_samples_take_little") {
     const std::size_t three = entry_to_bytes(test::stored(1, samples).entry).size();
     CHECK(one < 4032 * 4);
     CHECK(three - one < 2 * 4032 + 20);
+}
+
+TEST_CASE("unit.memo.several_share_a_snapshot") {
+    const auto known = std::make_shared<const Snapshot>(
+        Content{test::stored(4, {Sample{{1}}, Sample{{2}}}), test::stored(7, {Sample{{3}}})});
+    const Digest four = test::stored(4, {Sample{{1}}}).digest;
+    Memo one(known);
+    Memo other(known);
+    CHECK(one.began_with(Kind::episode, {4, -7}));
+    CHECK_FALSE(one.began_with(Kind::episode, {7, -7}));
+    REQUIRE(one.find(four, 0) != nullptr);
+    CHECK(one.find(four, 0)->sample_count() == 2);
+    CHECK(one.news().empty());
+    one.add(four, 5, Kind::episode, {4, -7}, Sample{{9}});
+    tell(one, 5, 8);
+    CHECK(one.find(four, 6)->sample_count() == 3);
+    CHECK(other.find(four, 6)->sample_count() == 2);
+    CHECK(other.find(kKey, 6) == nullptr);
+    // What is told of an entry that nobody has asked for is added to what was known of it.
+    other.add(four, 5, Kind::episode, {4, -7}, Sample{{9}});
+    CHECK(one.news().size() == 2);
+    REQUIRE(other.news().size() == 1);
+    CHECK(other.news().front().entry.sample_count() == 3);
+}
+
+TEST_CASE("unit.memo.a_digest_is_of_what_entries_say") {
+    Content content{test::stored(1, {Sample{{1, 2}}}, {Audit{{0.5}}}),
+                    test::stored(2, {Sample{{3}}})};
+    const Digest before = digest_of(content);
+    content[0].saved = 17;
+    CHECK(digest_of(content) == before);
+    Content more = content;
+    more[1].entry.samples.front().count = 2;
+    CHECK(digest_of(more) != before);
+    more = content;
+    more[0].entry.audits.front().values.front() = 0.25;
+    CHECK(digest_of(more) != before);
+    more = content;
+    more.pop_back();
+    CHECK(digest_of(more) != before);
+    CHECK(digest_from_bytes(before.bytes()) == before);
+    CHECK_FALSE(digest_from_bytes("too short"));
 }

@@ -368,3 +368,19 @@ TEST_CASE("unit.memo.store.default_path_is_in_the_cache_folder") {
     unsetenv("HOME");
     CHECK(default_path().empty());
 }
+
+TEST_CASE("unit.memo.store.told_by_several_runs") {
+    const TestFolder folder;
+    const std::string one = folder.file("one.sqlite");
+    const std::string two = folder.file("two.sqlite");
+    const Stored first = stored(3, {Sample{{1}}, Sample{{2}}});
+    const Stored second = stored(3, {Sample{{2}}, Sample{{5}}}, {Audit{{1.0}}});
+    const Saved saved = save(one, {first, second, stored(6, {Sample{{4}}})});
+    CHECK(saved.entries == 2);
+    CHECK(saved.samples == 4);
+    CHECK(saved.audits == 1);
+    save(two, {first});
+    save(two, {second});
+    save(two, {stored(6, {Sample{{4}}})});
+    CHECK(memo::test::same(load(one).content, load(two).content));
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sluice batch --memo`: all experiments begin with one memo, which gets what they learn."""
+import contextlib
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from batch_support import BatchTest, axis
+from support import BINARY
+
+NETWORK = """\
+name = "lone"
+[topology]
+type = "leaf-spine"
+leaves = 2
+spines = 1
+hosts_per_leaf = 4
+rate = "400Gbps"
+[congestion]
+law = "hpcc"
+[workload]
+type = "flows"
+list = [[0, 7, "{size}", "1ms"], [0, 7, "{size}", "5ms"], [0, 7, "{size}", "9ms"], [0, 7, "{size}", "13ms"]]
+"""
+SEEDS = [1, 2, 3, 4, 5]
+
+
+class BatchMemo(BatchTest):
+    def setUp(self):
+        super().setUp()
+        self.write("base.toml", NETWORK.format(size="100MB"))
+        self.text = "base = \"base.toml\"\n" + axis("congestion.law", ["hpcc", "dctcp"]) + axis("seed", SEEDS)
+        self.write("batch.toml", self.text)
+
+    def teach(self, name="memo.sqlite"):
+        """A memo of one run."""
+        self.succeed("run", "base.toml", "--quiet", "--out", "taught", "--memo", name)
+
+    def with_memo(self, out, *options, memo="memo.sqlite", code=0):
+        result = self.sluice("batch", "batch.toml", "--out", out, "--memo", memo, *options)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def entries(self, name="memo.sqlite"):
+        """All that a memo says, but for when it was saved."""
+        with contextlib.closing(sqlite3.connect(self.folder / name)) as database:
+            return database.execute("SELECT digest, bytes FROM entries ORDER BY digest").fetchall()
+
+    def in_shards(self, out, order, count, **named):
+        for number in order:
+            said = self.with_memo(out, "--shard", f"{number}/{count}", **named)
+            self.assertIn("what was learned is added by --merge", said.stdout)
+        return self.with_memo(out, "--merge", **named)
+
+    def test_rows_depend_on_the_snapshot_alone(self):
+        self.teach("start.sqlite")
+        tables, memos = [], []
+        for name, count, order in (("whole", 0, ()), ("one", 1, (1,)), ("two", 2, (2, 1)), ("five", 5, (3, 1, 5, 2, 4)),
+                                   ("reverse", 5, (5, 4, 3, 2, 1))):
+            shutil.copy(self.folder / "start.sqlite", self.folder / f"{name}.sqlite")
+            if count:
+                self.in_shards(name, order, count, memo=f"{name}.sqlite")
+            else:
+                self.with_memo(name, memo=f"{name}.sqlite")
+            tables.append(self.settled(name))
+            memos.append(self.entries(f"{name}.sqlite"))
+        self.assertEqual(len(tables[0]), 10)
+        for table, memo in zip(tables, memos):
+            self.assertEqual(table, tables[0])
+            self.assertEqual(memo, memos[0])
+        self.assertGreater(len(memos[0]), len(self.entries("start.sqlite")))
+        # One that runs alone with a copy of the memo has the same times.
+        shutil.copy(self.folder / "start.sqlite", self.folder / "copy.sqlite")
+        self.succeed("run", "base.toml", "--quiet", "--out", "alone", "--memo", "copy.sqlite", "--set", "seed=2")
+        self.with_memo("folders", "--folders", memo="start.sqlite")
+        self.assertEqual((self.folder / "alone" / "flows.csv").read_bytes(),
+                         (self.folder / "folders" / "runs" / "1" / "flows.csv").read_bytes())
+
+    def test_what_one_batch_has_learned_the_next_one_knows(self):
+        said = self.with_memo("cold").stdout
+        self.assertRegex(said, r"memo         0 entries at the beginning; [1-9]\d* entr(y|ies) and [1-9]\d* samples? added to")
+        said = self.with_memo("warm").stdout
+        self.assertRegex(said, r"memo         [1-9]\d* entr(y|ies) at the beginning, used for [1-9]\d* skips; 0 entries and 0")
+        hops = [sum(int(row["packet_hops"]) for row in self.rows(name)) for name in ("cold", "warm")]
+        self.assertLess(hops[1], 0.9 * hops[0])
+        # Nothing of the others is seen: cold rows are those without any memo.
+        self.succeed("batch", "batch.toml", "--out", "none")
+        self.assertEqual(self.settled("cold"), self.settled("none"))
+
+    def test_a_resumed_batch_begins_with_what_it_began_with(self):
+        self.teach()
+        self.with_memo("out")
+        learned = self.entries()
+        known = self.rows()
+        self.write("batch.toml", self.text.replace("5]", "5, 6]"))
+        said = self.with_memo("out", "--resume").stdout
+        self.assertIn("known        10 from an earlier run", said)
+        self.assertEqual([row for row in self.rows() if row["seed"] != "6"],
+                         [{**row, "experiment": str(int(row["experiment"]) + (int(row["experiment"]) >= 5))} for row in known])
+        (digests,) = {tuple(self.results("SELECT DISTINCT memo FROM results"))}
+        self.assertEqual([len(digest) for digest, in digests], [32])
+        # Anew it begins with what the memo has now, which are other experiments.
+        self.with_memo("out", "--anew")
+        self.assertNotEqual(tuple(self.results("SELECT DISTINCT memo FROM results")), digests)
+        self.assertGreaterEqual(len(self.entries()), len(learned))
+
+    def test_without_the_memo_they_are_other_experiments(self):
+        self.teach()
+        self.with_memo("out", "--shard", "1/1")
+        said = self.sluice("batch", "batch.toml", "--out", "out", "--merge")
+        self.assertEqual(said.returncode, 3)
+        self.assertIn("10 results, not of this batch", said.stdout)
+        self.assertEqual(said.stderr, "sluice: out/memo-start.sqlite is of experiments that began with a memo; without "
+                                      "--memo these are not of this batch\n")
+
+    def test_a_killed_shard_loses_nothing_that_finished(self):
+        self.write("base.toml", NETWORK.format(size="100MB"))
+        self.write("batch.toml", "base = \"base.toml\"\n" + axis("seed", list(range(1, 41))))
+        self.teach("start.sqlite")
+        for name in ("memo", "whole"):
+            shutil.copy(self.folder / "start.sqlite", self.folder / f"{name}.sqlite")
+        command = [str(BINARY), "batch", "batch.toml", "--out", "out", "--shard", "1/2", "--threads", "1", "--memo",
+                   "memo.sqlite", "--set", "congestion.law=\"dcqcn\""]
+        database = self.folder / "out" / "shards" / "1-of-2" / "batch.db"
+
+        def counted(table):
+            try:
+                with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+                    return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            except sqlite3.OperationalError:
+                return 0
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL,
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}) as process:
+            while counted("results") < 3 and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+        kept = counted("results")
+        self.assertGreaterEqual(kept, 3)
+        self.assertGreaterEqual(counted("learned"), 1)
+        law = ("--set", "congestion.law=\"dcqcn\"")
+        said = self.with_memo("out", "--shard", "1/2", "--resume", *law).stdout
+        self.assertIn(f"known        {kept} from an earlier run", said)
+        self.with_memo("out", "--shard", "2/2", *law)
+        self.with_memo("out", "--merge", *law)
+        self.with_memo("undivided", *law, memo="whole.sqlite")
+        self.assertEqual(self.settled("out"), self.settled("undivided"))
+        self.assertEqual(self.entries("memo.sqlite"), self.entries("whole.sqlite"))
+
+    def test_what_is_no_memo(self):
+        self.write("text.sqlite", "no database at all\n" * 100)
+        for name, says in (("text.sqlite", "is not a memo"), ("nowhere/memo.sqlite", "its folder does not exist"),
+                           (".", "regular file")):
+            self.refuse("batch", "batch.toml", "--out", "out", "--memo", name, says=(name, says))
+            self.assertFalse((self.folder / "out").exists())
+        self.teach()
+        self.with_memo("out")
+        before = (self.folder / "out" / "memo-start.sqlite").read_bytes()
+        self.write("out/memo-start.sqlite", before[:3000])
+        self.refuse("batch", "batch.toml", "--out", "out", "--memo", "memo.sqlite", "--resume",
+                    says=("out/memo-start.sqlite", "is damaged"))
+        self.with_memo("out", "--anew")
+
+    def test_damaged_entries_are_passed_over(self):
+        self.teach()
+        with contextlib.closing(sqlite3.connect(self.folder / "memo.sqlite")) as database, database:
+            database.execute("UPDATE entries SET checksum = checksum + 1")
+            (number,), = database.execute("SELECT count(*) FROM entries").fetchall()
+        said = self.with_memo("out")
+        self.assertIn("memo         0 entries at the beginning;", said.stdout)
+        noun = "entry is" if number == 1 else "entries are"
+        self.assertEqual(said.stderr, f"sluice: memo.sqlite: {number} {noun} damaged and ignored\n")
+
+    def test_modes_that_remember_nothing(self):
+        self.write("batch.toml", "base = \"base.toml\"\n" + axis("mode", ["flow", "wormhole", "hybrid"]))
+        self.teach()
+        said = self.with_memo("out")
+        self.assertEqual([row["status"] for row in self.rows()], ["done"] * 3)
+        self.assertIn("at the beginning, used for", said.stdout)
+        self.succeed("batch", "batch.toml", "--out", "none")
+        with_memo, without = self.settled("out"), self.settled("none")
+        self.assertEqual(with_memo[0], without[0])
+        self.assertEqual(with_memo[2], without[2])
+        self.assertNotEqual(with_memo[1]["packet_hops"], without[1]["packet_hops"])
+
+    def test_the_array_script_names_it(self):
+        said = self.succeed("batch", "batch.toml", "--out", "out", "--emit-slurm", 2, "--memo", "my memo.sqlite").stdout
+        self.assertEqual(said.count(f"--memo '{self.folder}/my memo.sqlite'"), 2, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
