@@ -74,7 +74,8 @@ TEST_CASE(
         for (const step::Membership::Change& change : membership.list_changes()) {
             if (change.kind == Kind::opened) {
                 membership.open(change.place);
-                CHECK(membership.stray_all().size() == membership.strays());
+                const std::size_t strays = membership.stray_all().size();
+                CHECK(membership.strays() == strays);
                 CHECK(membership.is_stray(change.place));
             } else {
                 CHECK_FALSE(membership.close(change.place, now));
