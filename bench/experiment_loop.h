@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/routing/routing.h"
 #include "core/world/world_store.h"
 #include "experiment/experiment.h"
@@ -28,7 +28,7 @@ struct ExperimentLoop {
 
     /// Until nothing is left or `stop`; in stretches, because sampling alone would go on for ever.
     void run_sampled(const std::vector<LinkEvent>& events, RunHooks hooks, Tick stop) {
-        step::Driver driver(store, events, std::move(hooks));
+        engine::Driver driver(store, events, std::move(hooks));
         for (Tick limit = kMillisecond; step::next_instant(store.world()) != kNever && limit < stop;
              limit += kMillisecond) {
             driver.advance(limit, step);

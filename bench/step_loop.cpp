@@ -12,9 +12,9 @@
 #include <exception>
 
 #include "bench/experiment_loop.h"
-#include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
 #include "core/clocks/worker_pool.h"
+#include "core/engine/driver.h"
 #include "core/error.h"
 #include "experiment/build_experiment.h"
 
@@ -73,13 +73,13 @@ void run(const char* path, const char* driver) {
         };
         if (std::strcmp(driver, "--clocks") == 0) {
             step::FlowPartitions partitions(store);
-            step::Driver clocks(store, experiment.link_events, {}, step::Clocks::many, partitions,
-                                nullptr);
+            engine::Driver clocks(store, experiment.link_events, {}, engine::Clocks::many,
+                                  partitions, nullptr);
             clocks.advance(experiment.stop, step_cell);
             show(clocks.statistics());
         } else {
             const bool threads = std::strncmp(driver, "--threads=", 10) == 0;
-            step::Driver clock(store, experiment.link_events, {});
+            engine::Driver clock(store, experiment.link_events, {});
             std::unique_ptr<step::WorkerPool> pool;
             if (threads) {
                 if (built.stream != nullptr) {

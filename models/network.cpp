@@ -66,7 +66,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     }
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
-        clock_->engine().keep_partitions(step::Clocks::many, *partitions_, nullptr);
+        clock_->engine().keep_partitions(engine::Clocks::many, *partitions_, nullptr);
     }
     if (!options.foreign.empty()) {
         store_.pin_list();

@@ -33,8 +33,8 @@ struct NetworkOptions {
     /// The network runs up to 1 ms ahead of SystemC in one activation: for one that nothing outside reaches while it
     /// runs. Else it is never ahead by more than a lookahead, or the TLM global quantum, if that is larger.
     bool free_running = false;
-    /// A clock for every part of the network: see engine::Engine::keep_partitions(), which also takes a
-    /// supervisor. It pays where the network is free running.
+    /// A clock for every part of the network: see engine::Engine::keep_partitions(). It pays where the network is free
+    /// running.
     bool partition_clocks = false;
 };
 

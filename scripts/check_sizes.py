@@ -49,7 +49,6 @@ LONG_FUNCTIONS = {
     ("tests/experiment/hpcc/hpcc_import.cpp", "TEST_CASE"): CASES_OF_ONE_THING,
     ("tests/flowlevel/max_min.cpp", "random_changes"): CASES_OF_ONE_THING,
     ("tests/scenario/combinations/rules.cpp", "examples"): "a table",
-    ("tests/support/hybrid_support.h", "run_hybrid"): CASES_OF_ONE_THING,
     ("tests/workloads/collective/collective_library.cpp", "check_data"): CASES_OF_ONE_THING,
 }
 

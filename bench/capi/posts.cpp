@@ -14,7 +14,7 @@
 
 #include "capi/include/sluice.h"
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/random.h"
 #include "scenario/scenario.h"
 
@@ -111,7 +111,7 @@ Measured by_plain_loop(const std::vector<FlowSpec>& flows) {
     };
     const double begin = user_seconds();
     store.begin();
-    step::Driver driver(store, {}, std::move(hooks));
+    engine::Driver driver(store, {}, std::move(hooks));
     driver.advance(kNever, step_cell);
     measured.user = user_seconds() - begin;
     return measured;

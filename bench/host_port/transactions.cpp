@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/random.h"
 #include "core/topology/builders.h"
 #include "models/network.h"
@@ -263,7 +263,7 @@ Measured by_plain_loop(const Topology& topology, const NetworkConfig& config,
     hooks.on_finish = [&](const FlowRecord& flow) { measured.finished.add(flow); };
     const double begin = user_seconds();
     store.begin();
-    step::Driver driver(store, {}, std::move(hooks));
+    engine::Driver driver(store, {}, std::move(hooks));
     driver.advance(kNever, step_cell);
     measured.user = user_seconds() - begin;
     measured.hops = store.counters().packet_hops;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What who supervises partitions (core/hybrid/) and who folds parts of the network (core/fold/) have to know of each other,
-/// beside who is a copy of whom (representatives.h): values. Neither calls the other.
+/// What symmetry reduction (core/fold/) has to know of phases (core/hybrid/), which it does not call, and what it lists for
+/// them: values.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sluice::step {
 
-/// What its supervisor has noted of a partition. A partition and its copy agree in it.
+/// What the phase controller has noted of a partition. A partition and its copy agree in it.
 struct PartitionPhase {
     bool dirty = true;  ///< its flows have changed since they were listed
     bool whole = true;  ///< all that its flows do is executed, but for skips
@@ -35,14 +35,14 @@ struct CopyNotes {
         : partitions(of), phase(phases), inside(folds_inside) {}
 
     const FlowPartitions& partitions;
-    // Written by the supervisor, for who folds.
+    // Written by the phase controller, for who folds.
     const std::vector<const PartitionPhase*>& phase;  ///< by partition; null: nobody looks at it
     const bool inside;                                ///< a partition may be folded upon itself
     /// What could not be folded is gone from where these flows are, which may be folded now. Whoever folds empties it.
     std::vector<std::vector<FlowSlot>> released;
-    // Written by who folds, for the supervisor.
+    // Written by who folds, for the phase controller.
     /// Copies' flows, each list of one part, that are executed by themselves from here on; their columns say what those of
-    /// the representative did. A flow that is its own image is one of a part that was folded upon itself. The supervisor
+    /// the representative did. A flow that is its own image is one of a part that was folded upon itself. The controller
     /// empties it.
     std::vector<FlowPairs> separated;
 };

@@ -8,13 +8,12 @@
 
 namespace sluice::step {
 
-Domains::Domains(WorldStore& store, FlowPartitions& partitions, Supervisor* supervisor)
+Domains::Domains(WorldStore& store, FlowPartitions& partitions)
     : store_(store),
       partitions_(partitions),
-      supervisor_(supervisor),
       layout_(store),
       bounds_(store),
-      horizon_(store, supervisor != nullptr),
+      horizon_(store),
       domains_(1),
       marked_(store.topology().node_count()) {
     store_.world().track_flows = true;
@@ -107,12 +106,6 @@ void Domains::after_changes(Tick now) {
 
 // Flows come and go.
 
-void Domains::before_entry() {
-    if (supervisor_ != nullptr) {
-        horizon_.forget_timeouts();
-    }
-}
-
 void Domains::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, bool steady_route) {
     const Footprint& footprint = partitions_.footprint_of(flow);
     bounds_.add(flow, footprint, steady_route);
@@ -171,24 +164,6 @@ void Domains::unbind(FlowSlot flow) {
 void Domains::before_links_change() { gather(); }
 
 void Domains::after_links_change() { horizon_.forget_flows(); }
-
-Tick Domains::next_cut_of(const Domain& domain) const {
-    Tick at = kNever;
-    if (supervisor_ != nullptr) {
-        for (const PartitionId id : domain.partitions) {
-            at = std::min(at, supervisor_->next_cut(id));
-        }
-    }
-    return at;
-}
-
-void Domains::at_cut_of(const Domain& domain, Tick at) {
-    for (const PartitionId id : domain.partitions) {
-        if (supervisor_->next_cut(id) <= at) {
-            supervisor_->at_cut(id, at);
-        }
-    }
-}
 
 Tick Domains::next_instant_of(DomainId domain) const {
     const World& world = store_.world();

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "core/clocks/cell_layout.h"
+#include "core/clocks/flow_partitions.h"
 #include "core/clocks/horizon.h"
 #include "core/clocks/marked_nodes.h"
 #include "core/clocks/membership.h"
 #include "core/clocks/occupancy_bounds.h"
-#include "core/clocks/supervisor.h"
 #include "core/clocks/window_loop.h"
 
 namespace sluice::step {
@@ -46,11 +46,11 @@ struct ClockTuning {
     std::uint64_t review_every = 32;  ///< windows between two examinations of a domain
 };
 
-class Domains final : public MembershipWatcher {
+class Domains {
   public:
-    /// All must outlive this; `supervisor` may be null.
-    Domains(WorldStore& store, FlowPartitions& partitions, Supervisor* supervisor);
-    ~Domains() override;
+    /// All must outlive this.
+    Domains(WorldStore& store, FlowPartitions& partitions);
+    ~Domains();
     Domains(const Domains&) = delete;
     Domains& operator=(const Domains&) = delete;
 
@@ -70,29 +70,13 @@ class Domains final : public MembershipWatcher {
                 continue;
             }
             const Tick lookahead = layout_.lookahead(d);
-            Tick clock = now;
-            Tick cut = next_cut_of(domains_[d]);
-            for (;;) {
-                const Tick begin = next_instant_of(d);
-                if (begin >= end && cut >= end) {
-                    break;
-                }
-                if (begin == kNever) {
-                    break;
-                }
-                if (cut <= begin) {
-                    clock = std::max(clock, cut);
-                    at_cut_of(domains_[d], clock);
-                    cut = next_cut_of(domains_[d]);
-                    continue;
-                }
+            for (Tick begin = next_instant_of(d); begin < end; begin = next_instant_of(d)) {
                 const std::vector<std::uint32_t>& blocks = layout_.blocks(d);
-                const Tick window_end = std::min({begin + lookahead, cut, end});
+                const Tick window_end = std::min(begin + lookahead, end);
                 run_blocks(blocks.data(), blocks.size(), begin, window_end, step_cell);
-                clock = std::max(clock, window_end);
+                latest = std::max(latest, window_end);
                 ++statistics_.windows_solo;
             }
-            latest = std::max(latest, clock);
         }
         check_stretch(end);
         joint_in_a_row_ = 0;
@@ -113,19 +97,18 @@ class Domains final : public MembershipWatcher {
     void check_windows() const;
     /// Flows' changes are taken up; everything before `now` has been executed.
     void after_changes(Tick now);
-    /// Instants of flows may be earlier than they were.
-    void forget_timeouts() { horizon_.forget_timeouts(); }
     /// All clocks stand at `now`, and flows' changes are about to be taken up.
     void stand_at(Tick now) { now_ = now; }
 
-    void before_entry() override;
-    void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, bool steady_route) override;
-    void after_close(FlowSlot flow) override;
-    void before_exit(FlowSlot flow) override;
-    void after_exit(PartitionId from, const PartitionSet::Exit& exit) override;
-    void unbind(FlowSlot flow) override;
-    void before_links_change() override;
-    void after_links_change() override;
+    /// `steady_route`: links have not changed under the flow.
+    void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, bool steady_route);
+    void after_close(FlowSlot flow);
+    void before_exit(FlowSlot flow);
+    void after_exit(PartitionId from, const PartitionSet::Exit& exit);
+    /// The flow may send something twice, or its packets leave its footprint.
+    void unbind(FlowSlot flow);
+    void before_links_change();
+    void after_links_change();
 
     /// But for what Membership counts.
     const ClockStatistics& statistics() const { return statistics_; }
@@ -139,8 +122,6 @@ class Domains final : public MembershipWatcher {
     };
 
     void check_stretch(Tick end);
-    Tick next_cut_of(const Domain& domain) const;
-    void at_cut_of(const Domain& domain, Tick at);
     Tick next_instant_of(DomainId domain) const;
     std::size_t all_blocks();
     DomainId new_domain();
@@ -183,7 +164,6 @@ class Domains final : public MembershipWatcher {
 
     WorldStore& store_;
     FlowPartitions& partitions_;
-    Supervisor* supervisor_;
     CellLayout layout_;
     OccupancyBounds bounds_;
     Horizon horizon_;

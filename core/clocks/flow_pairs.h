@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Flows of a part that is executed, and those that do the same in a copy of it (representatives.h).
+/// Flows of a part that is executed, and those that do the same in a copy of it (core/fold/).
 #pragma once
 
 #include <cstdint>

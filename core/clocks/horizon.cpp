@@ -10,13 +10,10 @@ namespace {
 
 /// A flow that may complete within so many lookaheads is not bounded any more.
 constexpr Tick kNearLookaheads = 4;
-/// What a skip may advance a flow by beyond its line rate, in packets: it advances by whole ones.
-constexpr std::int64_t kSkipSlack = 2;
 
 }  // namespace
 
-Horizon::Horizon(WorldStore& store, bool supervised)
-    : world_(store.world()), supervised_(supervised) {
+Horizon::Horizon(WorldStore& store) : world_(store.world()) {
     for (NodeId n = 0; n < world_.node_count; ++n) {
         const PlainVector<Timer>& timers = world_.host[n].timers;
         for (std::uint32_t i = 0; i < timers.count; ++i) {
@@ -33,7 +30,7 @@ void Horizon::look_at(Bound bound, Tick now) {
         return;
     }
     const Sender& sender = sender_of(world_, bound.flow);
-    const std::int64_t unsent = std::int64_t{sender.packets} - sender.high - 1 - kSkipSlack;
+    const std::int64_t unsent = std::int64_t{sender.packets} - sender.high - 1;
     bound.at = now + bound.latency + std::max<std::int64_t>(unsent, 0) * bound.gap;
     if (sender.high == sender.packets || bound.at < now + kNearLookaheads * world_.lookahead) {
         if (bound.flow >= near_.size()) {
@@ -49,7 +46,7 @@ void Horizon::look_at(Bound bound, Tick now) {
 
 void Horizon::opened(FlowSlot flow, const Footprint& footprint, Tick now) {
     const bool followed = world_.spec[flow].queue() != kNone;
-    if (world_.callbacks.received == nullptr && !supervised_ && !followed) {
+    if (world_.callbacks.received == nullptr && !followed) {
         return;  // nobody acts on completions
     }
     Bound bound;
@@ -114,7 +111,7 @@ Tick Horizon::until(Tick now) {
     if (bounds_.empty()) {
         return known;
     }
-    return std::min(known, bounds_.front().at + (supervised_ ? 0 : world_.lookahead));
+    return std::min(known, bounds_.front().at + world_.lookahead);
 }
 
 Tick Horizon::first_timeout(Tick now) {

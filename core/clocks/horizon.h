@@ -16,9 +16,8 @@ namespace sluice::step {
 
 class Horizon {
   public:
-    /// Takes up the timers that hosts have already. `supervised`: somebody wants to know of every
-    /// completion as it happens, so that none may lie before the horizon.
-    Horizon(WorldStore& store, bool supervised);
+    /// Takes up the timers that hosts have already.
+    explicit Horizon(WorldStore& store);
 
     void opened(FlowSlot flow, const Footprint& footprint, Tick now);
     void closed(FlowSlot flow);
@@ -32,8 +31,6 @@ class Horizon {
     Tick until(Tick now);
     /// No flow goes back before this instant because of its time-out.
     Tick first_timeout(Tick now);
-    /// A skip was taken back: flows' instants are earlier than they were.
-    void forget_timeouts() { first_timeout_ = 0; }
 
   private:
     struct Bound {
@@ -48,7 +45,6 @@ class Horizon {
     void look_at(Bound bound, Tick now);
 
     World& world_;
-    bool supervised_;
     std::vector<Tick> announced_;     ///< heap
     std::vector<Bound> bounds_;       ///< heap
     std::vector<std::uint8_t> near_;  ///< by slot: it may complete any time

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which flows are in the network, kept between windows: the one place that learns that a flow has
-/// opened, closed, or left no packet behind. It keeps the partitions, tells a supervisor, and gives a
-/// flow's slot to the next one.
+/// opened, closed, or left no packet behind, and that gives a flow's slot to the next one. It lists what has
+/// happened; whoever drives acts on it (core/engine/flow_changes.h, core/ns3/driver.h).
 ///
 /// Nothing is left of a flow that closes if it sent nothing twice and its packets kept their order;
-/// else a search of the links and queues finds out. Until then it *lingers*. Where only one clock runs,
-/// a lingering flow has left its partition; where several do, its packets still decide which clocks
-/// belong together, so it stays.
+/// else a search of the links and queues finds out. Until then it *lingers*.
 ///
-/// Changes are taken up each at its own instant, in order of time and of the flows' ids, so that it makes
-/// no difference how time was cut into windows, nor which slots flows have. A partition that skips then
-/// skips back to an instant that the present window has passed, which is sound: what it sends from then
-/// on reaches nobody within the window.
+/// Changes are listed in order of time and of the flows' ids, so that it makes no difference how time was
+/// cut into windows, nor which slots flows have.
 #pragma once
 
 #include <vector>
 
-#include "core/clocks/flow_partitions.h"
-#include "core/clocks/folding.h"
-#include "core/clocks/supervisor.h"
+#include "core/world/world_store.h"
 
 namespace sluice::step {
 
@@ -31,67 +25,8 @@ struct MembershipStatistics {
     std::uint64_t splits = 0;    ///< partitions split off
 };
 
-/// Whoever divides a network among clocks by its partitions.
-class MembershipWatcher {
-  public:
-    virtual ~MembershipWatcher() = default;
-    /// Partitions that the next flow touches may skip back now.
-    virtual void before_entry() = 0;
-    /// `steady_route`: links have not changed under the flow.
-    virtual void after_entry(FlowSlot flow, const PartitionSet::Entry& entry,
-                             bool steady_route) = 0;
-    virtual void after_close(FlowSlot flow) = 0;
-    virtual void before_exit(FlowSlot flow) = 0;
-    virtual void after_exit(PartitionId from, const PartitionSet::Exit& exit) = 0;
-    /// The flow may send something twice, or its packets leave its footprint.
-    virtual void unbind(FlowSlot flow) = 0;
-    /// Links are about to change; they have changed.
-    virtual void before_links_change() = 0;
-    virtual void after_links_change() = 0;
-};
-
 class Membership {
   public:
-    /// Without partitions.
-    explicit Membership(WorldStore& store);
-    /// `supervisor` and `watcher` may be null. All must outlive this.
-    Membership(WorldStore& store, FlowPartitions& partitions, Supervisor* supervisor,
-               MembershipWatcher* watcher);
-
-    /// A foreign model may hold packets where no search sees them.
-    void expect_packets_from_outside() { outside_ = true; }
-    /// Tells of flows that come and go.
-    void fold(Folding& folding) { folding_ = &folding; }
-    /// A packet is about to be put on the link to `port` from outside at `now`.
-    void before_packet_from_outside(const Packet& packet, PortId port, Tick now);
-
-    /// Takes up what has opened and closed; everything before `now` has been executed.
-    void take_up_changes(Tick now);
-    /// Lets lingering flows go whose last packet is gone. Costs the packets in the network, if it is
-    /// time to look.
-    void search(Tick now);
-    /// `change()` takes links out of service or puts them back at `now`.
-    template <class Change>
-    void links_change(Tick now, Change&& change) {
-        if (supervisor_ != nullptr) {
-            supervisor_->before_link_event(now);
-        }
-        if (watcher_ != nullptr) {
-            watcher_->before_links_change();
-        }
-        change();
-        reroute(now);
-    }
-    /// Flows under which links have changed; as long as there are any, all is one domain.
-    std::uint32_t strays() const { return strays_; }
-
-    /// Flows that have closed since the caller last emptied it.
-    std::vector<FlowRecord>& finished() { return finished_; }
-    const MembershipStatistics& statistics() const { return statistics_; }
-    Supervisor* supervisor() const { return supervisor_; }
-
-  private:
-    enum class Presence : std::uint8_t { absent, open, lingering };
     /// In the order in which changes of one instant are taken up.
     enum class ChangeKind : std::uint8_t { disturbed, opened, closed };
     struct Change {
@@ -100,39 +35,56 @@ class Membership {
         FlowId id = kNoFlow;
         std::uint32_t place = kNone;  ///< the flow's slot, or the port
     };
+    enum class Presence : std::uint8_t { absent, open, lingering };
 
+    /// `store` must outlive this. `waited_for`: something waits for lingering flows to be gone, and not just for
+    /// their slots.
+    explicit Membership(WorldStore& store, bool waited_for = false)
+        : store_(store), waited_for_(waited_for) {}
+
+    /// A foreign model may hold packets where no search sees them.
+    void expect_packets_from_outside() { outside_ = true; }
+
+    /// What has happened since the last call, in order. Valid until the next call. A flow may be listed as opened
+    /// that is not absent any more.
+    const std::vector<Change>& list_changes();
+    Presence presence(FlowSlot flow) const {
+        return flow < presence_.size() ? presence_[flow] : Presence::absent;
+    }
+    /// The flow is in the network from here on.
+    void open(FlowSlot flow);
+    /// The flow has closed, by `now`. True if nothing of it is left: it is to leave. Else it lingers.
+    bool close(FlowSlot flow, Tick now);
+    /// Lingering flows whose last packet is gone, by their ids: they are to leave. Costs the packets in the network,
+    /// if it is time to look.
+    std::vector<FlowSlot> search(Tick now);
+    /// The flow has left: its slot is the next one's.
+    void leave(FlowSlot flow);
+
+    /// Links have changed under all flows that are in the network now: they are strays until they leave. Returns them.
+    std::vector<FlowSlot> stray_all();
+    bool is_stray(FlowSlot flow) const { return flow < stray_.size() && stray_[flow] != 0; }
+    std::uint32_t strays() const { return strays_; }
+
+    /// Flows that have closed since the caller last emptied it.
+    std::vector<FlowRecord>& finished() { return finished_; }
+    MembershipStatistics& statistics() { return statistics_; }
+    const MembershipStatistics& statistics() const { return statistics_; }
+
+  private:
     void reserve_slots();
-    void list_changes();
-    void enter(FlowSlot flow, Tick at);
-    void close(FlowSlot flow, Tick at, Tick now);
-    void leave(FlowSlot flow, Tick at);
-    void leave_partition(FlowSlot flow, Tick at);
     bool kept_order(FlowSlot flow) const;
     bool time_to_search(Tick now) const;
-    void reroute(Tick now);
-    void reroute_apart(Tick now, const std::vector<FlowSlot>& living);
-    void reroute_together(Tick now, const std::vector<FlowSlot>& living);
-    void hold_everything(FlowSlot flow, Tick now);
-    void pass_hold_on(FlowSlot flow, Tick now);
-    void change_footprint(FlowSlot flow, const Footprint& print, Tick now);
-    void follow_astray(FlowSlot flow, Tick now);
-    bool stays_until_gone() const { return watcher_ != nullptr; }
 
     WorldStore& store_;
-    FlowPartitions* partitions_ = nullptr;
-    Supervisor* supervisor_ = nullptr;
-    MembershipWatcher* watcher_ = nullptr;
-    Folding* folding_ = nullptr;
+    bool waited_for_;
     bool outside_ = false;
     std::vector<Presence> presence_;   ///< by slot
     std::vector<std::uint8_t> stray_;  ///< by slot: links have changed under it
     std::uint32_t strays_ = 0;
-    FlowSlot holder_ = kNone;  ///< the stray that holds every resource
     std::vector<FlowSlot> lingering_;
-    Footprint print_;              ///< scratch of enter()
-    std::vector<ResourceId> way_;  ///< scratch: of a packet from outside
     Tick next_search_ = kNever;
-    std::vector<Change> changes_;  ///< scratch
+    std::vector<Change> changes_;
     std::vector<FlowRecord> finished_;
     MembershipStatistics statistics_;
 };

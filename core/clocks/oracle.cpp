@@ -80,31 +80,10 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
     switch_arrive<ScenarioPolicies>(world_, whole_node(node), in, out, packet, now);
 }
 
-/// Before an instant later than the last one: takes up flows that opened and closed, and lets the
-/// supervisor look if that comes before the next event and before `until`. True if it did anything.
-bool Oracle::look(Tick until) {
-    if (membership_ == nullptr) {
-        return false;
-    }
-    const bool listed = world_.changed.count > 0 || world_.disturbed.count > 0;
-    const Tick next = events_.empty() ? kNever : std::get<0>(*events_.begin());
-    if (listed && next > now_) {
-        membership_->take_up_changes(now_);
-        refresh_all();
-        return true;
-    }
-    const Tick cut = membership_->supervisor()->next_cut();
-    if (events_.empty() || cut >= until || cut > next) {
-        return false;
-    }
-    membership_->supervisor()->at_cut(cut);
-    refresh_all();
-    return true;
-}
-
-bool Oracle::run(Tick until) {
+bool Oracle::run(Tick until, const Look& look) {
     while (!events_.empty() || world_.disturbed.count > 0) {
-        if (look(until)) {
+        if (look && look(events_.empty() ? kNever : std::get<0>(*events_.begin()))) {
+            refresh_all();
             continue;
         }
         const auto [now, phase, node, port] = *events_.begin();
@@ -116,7 +95,7 @@ bool Oracle::run(Tick until) {
             arrive(node, port, now);
         } else if (phase == Phase::timer) {
             if (!host_timer(world_, node, now)) {
-                refresh(Phase::timer, node, 0, kNever);  // until look() has woken the host
+                refresh(Phase::timer, node, 0, kNever);  // until `look` has woken the host
                 continue;
             }
         } else if (world_.is_host[node] != 0) {

@@ -4,11 +4,11 @@
 /// short and obviously ordered: what every faster driver is compared with, hop by hop.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <tuple>
 #include <vector>
 
-#include "core/clocks/membership.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
@@ -18,11 +18,11 @@ class Oracle {
     /// Drives the columns of `store`; call store.begin() first.
     explicit Oracle(WorldStore& store);
 
-    /// Takes up flows that open and close, and lets the membership's supervisor look.
-    void supervise(Membership& membership) { membership_ = &membership; }
-
-    /// Executes every event before `until`; returns false when nothing is left at all.
-    bool run(Tick until);
+    /// What there is to do when everything before the next event has been executed, whose instant is given (kNever: there
+    /// is none). True if it did something, which is taken up.
+    using Look = std::function<bool(Tick next)>;
+    /// Executes every event before `until`; returns false when nothing is left at all. `look` is called before each.
+    bool run(Tick until, const Look& look = nullptr);
     /// Takes up changes made from outside (link events).
     void refresh_all();
     Tick now() const { return now_; }
@@ -36,15 +36,12 @@ class Oracle {
     void refresh_node(NodeId node);
     void arrive(NodeId node, PortId in, Tick now);
 
-    bool look(Tick until);
-
     WorldStore& store_;
     World& world_;
     std::set<Event> events_;
     std::vector<Tick> arrival_;   ///< as entered in events_, by port
     std::vector<Tick> decision_;  ///< by port
     std::vector<Tick> timer_;     ///< by node
-    Membership* membership_ = nullptr;
     Tick now_ = 0;
 };
 

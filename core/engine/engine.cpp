@@ -2,6 +2,7 @@
 #include "core/engine/engine.h"
 
 #include "core/clocks/division.h"
+#include "core/hybrid/phase_controller.h"
 #include "core/packet/egress.h"
 #include "core/world/skip.h"
 
@@ -13,11 +14,11 @@ void Engine::configure(std::vector<LinkEvent> events, RunHooks hooks, Tick stop)
     stop_ = stop;
 }
 
-void Engine::keep_partitions(step::Clocks clocks, step::FlowPartitions& partitions,
-                             step::Supervisor* supervisor) {
+void Engine::keep_partitions(Clocks clocks, step::FlowPartitions& partitions,
+                             hybrid::PhaseController* controller) {
     clocks_ = clocks;
     partitions_ = &partitions;
-    supervisor_ = supervisor;
+    controller_ = controller;
 }
 
 void Engine::begin(const Surroundings& surroundings) {
@@ -27,14 +28,14 @@ void Engine::begin(const Surroundings& surroundings) {
         return;
     }
     driver_ = partitions_ == nullptr
-                  ? std::make_unique<step::Driver>(store_, std::move(events_), std::move(hooks_))
-                  : std::make_unique<step::Driver>(store_, std::move(events_), std::move(hooks_),
-                                                   clocks_, *partitions_, supervisor_);
+                  ? std::make_unique<Driver>(store_, std::move(events_), std::move(hooks_))
+                  : std::make_unique<Driver>(store_, std::move(events_), std::move(hooks_), clocks_,
+                                             *partitions_, controller_);
     if (surroundings.foreign) {
         driver_->expect_packets_from_outside();
     }
-    step::CopyNotes* const notes = supervisor_ != nullptr ? supervisor_->copy_notes() : nullptr;
-    const bool followed = notes != nullptr && clocks_ == step::Clocks::one;
+    step::CopyNotes* const notes = controller_ != nullptr ? controller_->copy_notes() : nullptr;
+    const bool followed = notes != nullptr && clocks_ == Clocks::one;
     if (fold_ && (partitions_ == nullptr || followed) && !surroundings.foreign &&
         !store_.world().digest_hops) {
         folds_ = std::make_unique<step::Folds>(store_, notes);
@@ -42,7 +43,7 @@ void Engine::begin(const Surroundings& surroundings) {
     }
     if (divisible(surroundings)) {
         pool_ = std::make_unique<step::WorkerPool>(store_, threads_, step::cell_stepper);
-        if (supervisor_ != nullptr) {
+        if (controller_ != nullptr) {
             // Most of the network sleeps at any time.
             pool_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
         }
@@ -52,7 +53,7 @@ void Engine::begin(const Surroundings& surroundings) {
 
 bool Engine::divisible(const Surroundings& surroundings) const {
     const Application* application = store_.application();
-    return threads_.count > 1 && clocks_ == step::Clocks::one && !surroundings.foreign &&
+    return threads_.count > 1 && clocks_ == Clocks::one && !surroundings.foreign &&
            surroundings.as_is && (application == nullptr || !application->for_one_thread());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Executes a network's packets: windows (core/clocks/driver.h) or ns-3's instants (core/ns3/driver.h),
+/// Executes a network's packets: windows (core/engine/driver.h) or ns-3's instants (core/ns3/driver.h),
 /// on one clock or many, folded or not, on one thread or several. Who calls it, a SystemC process or a plain
 /// loop, differs in how a cell is stepped and in what time it waits for.
 #pragma once
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/clocks/driver.h"
 #include "core/clocks/worker_pool.h"
+#include "core/engine/driver.h"
 #include "core/fold/folds.h"
 #include "core/ns3/driver.h"
 
@@ -35,13 +35,13 @@ class Engine {
 
     /// Nothing is executed at or after `stop`.
     void configure(std::vector<LinkEvent> events, RunHooks hooks, Tick stop);
-    /// Keeps partitions, lets `supervisor` (may be null) look between windows, and, where `clocks` says
-    /// so, runs every part of the network on a clock of its own (core/clocks/domains.h), with the same
-    /// results; in lock-step on one clock where a foreign model is attached. Both must outlive the engine.
-    void keep_partitions(step::Clocks clocks, step::FlowPartitions& partitions,
-                         step::Supervisor* supervisor);
+    /// Keeps partitions and, where `clocks` says so, runs every part of the network on a clock of its own
+    /// (core/clocks/domains.h), with the same results; in lock-step on one clock where a foreign model is attached. On one
+    /// clock lets `controller` (may be null) look between windows. Both must outlive the engine.
+    void keep_partitions(Clocks clocks, step::FlowPartitions& partitions,
+                         hybrid::PhaseController* controller);
     /// Executes parts of the network that are copies of each other once (core/fold/folds.h), with the same
-    /// results, where that can be: on one clock, with a supervisor that can follow (Supervisor::copy_notes),
+    /// results, where that can be: on one clock, with a phase controller that can follow (copy_notes()),
     /// under exact arithmetic, without foreign models, and if nobody wants a checksum of what was executed.
     /// Every node must be stepped as it is. Between windows only unfold() shows columns as they would be.
     void fold() { fold_ = true; }
@@ -84,7 +84,7 @@ class Engine {
 
     bool begun() const { return driver_ != nullptr || ns3_ != nullptr; }
     /// Null under Arithmetic::ns3, and before begin().
-    step::Driver* driver() const { return driver_.get(); }
+    Driver* driver() const { return driver_.get(); }
     /// Everything before this instant has been executed.
     Tick now() const {
         return ns3_ != nullptr ? ns3_->now() : driver_ != nullptr ? driver_->now() : 0;
@@ -122,11 +122,11 @@ class Engine {
     Tick stop_ = kNever;
     step::Threads threads_;
     bool fold_ = false;
-    step::Clocks clocks_ = step::Clocks::one;
+    Clocks clocks_ = Clocks::one;
     step::FlowPartitions* partitions_ = nullptr;
-    step::Supervisor* supervisor_ = nullptr;
+    hybrid::PhaseController* controller_ = nullptr;
     std::unique_ptr<step::WorkerPool> pool_;  ///< null: one thread
-    std::unique_ptr<step::Driver> driver_;    ///< one of the two, from begin() on
+    std::unique_ptr<Driver> driver_;          ///< one of the two, from begin() on
     std::unique_ptr<ns3::Driver> ns3_;
     std::unique_ptr<step::Folds> folds_;  ///< null: nothing is folded
     bool finished_ = false;

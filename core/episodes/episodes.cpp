@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/episodes/episode_shape.h"
+#include "core/fold/folds.h"
 #include "core/world/told_flows.h"
 
 namespace sluice::hybrid {
@@ -175,7 +176,7 @@ void Episodes::after_entry(FlowSlot flow, Tick now) {
     index_.enter(flow, number, engine_.ends(flow));
     index_.use_ports(flow, parts_.engine.view().tracks(flow).data);
     ++episode.open;
-    const bool follows = representatives() != nullptr && representatives()->leader_of(flow) != flow;
+    const bool follows = folds() != nullptr && folds()->leader_of(flow) != flow;
     // It enters under way where a link's failure has led it elsewhere.
     const bool begins = engine_.result(flow).start == now && engine_.may_tell(flow);
     if (follows || index_.beside || !begins || !engine_.stands_alone(flow) ||
@@ -274,11 +275,11 @@ void Episodes::list_crowd(FlowSlot flow, std::vector<std::uint32_t>& crowd) cons
 }
 
 bool Episodes::is_followed(FlowSlot flow) const {
-    if (representatives() == nullptr) {
+    if (folds() == nullptr) {
         return false;
     }
     std::vector<FlowSlot> followers;
-    representatives()->list_followers(flow, followers);
+    folds()->list_followers(flow, followers);
     return !followers.empty();
 }
 
@@ -294,14 +295,14 @@ bool Episodes::is_worth_telling(const Episode& episode) const {
 
 /// `flow` of episode `own` is leaving. Copies are not told of themselves; the first of them to leave speaks for all.
 void Episodes::note_folds(FlowSlot flow, std::uint32_t own) {
-    if (representatives() == nullptr) {
+    if (folds() == nullptr) {
         return;
     }
     Episode& episode = *index_.all[own];
-    const FlowSlot leader = representatives()->leader_of(flow);
+    const FlowSlot leader = folds()->leader_of(flow);
     episode.whole = episode.whole && (leader == flow || index_.of(leader) == own);
     std::vector<FlowSlot> followers;
-    representatives()->list_followers(flow, followers);
+    folds()->list_followers(flow, followers);
     episode.followed = episode.followed || !followers.empty();
     for (const FlowSlot follower : followers) {
         if (const std::uint32_t number = index_.of(follower); number != kNone && number != own) {
@@ -346,7 +347,7 @@ void Episodes::after_exit(FlowSlot flow, Tick now) {
     if (episode.state == EpisodeState::over) {
         recalled_.report(episode, now);
     }
-    if (representatives() != nullptr && episode.state == EpisodeState::over) {
+    if (folds() != nullptr && episode.state == EpisodeState::over) {
         parts_.notes.released.push_back(index_.flows_at(episode.hosts));
     }
     index_.drop(number);

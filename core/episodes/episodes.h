@@ -48,9 +48,7 @@ class Episodes final : public Deferral {
     void finish(GroupState& state) override;
 
   private:
-    const step::Representatives* representatives() const {
-        return parts_.engine.view().representatives();
-    }
+    const step::Folds* folds() const { return parts_.engine.view().folds(); }
     void hold_or_release(const std::vector<std::uint32_t>& numbers, Tick now);
     void leave_out_ended();
     EpisodeFlow episode_flow(FlowSlot flow, Tick now) const;

@@ -108,7 +108,7 @@ void RecalledEpisodes::release(std::uint32_t number, Tick now) {
             entered.push_back(flow);
         }
     }
-    if (parts_.engine.view().representatives() != nullptr) {
+    if (parts_.engine.view().folds() != nullptr) {
         parts_.notes.released.push_back(std::move(entered));
     }
     episode.held = Group{};

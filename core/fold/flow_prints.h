@@ -10,7 +10,7 @@ namespace sluice::step {
 
 class FlowPrints {
   public:
-    /// `cables_join`: flows that use a cable in opposite directions belong together, as they do in a supervisor's
+    /// `cables_join`: flows that use a cable in opposite directions belong together, as they do in the phase controller's
     /// partitions. `store` must outlive this.
     FlowPrints(const WorldStore& store, bool cables_join);
 

@@ -18,9 +18,11 @@ class FoldTable {
     FoldTable(const FoldTable&) = delete;
     FoldTable& operator=(const FoldTable&) = delete;
 
-    // As Representatives (core/clocks/folding.h) say.
+    /// The flow that is executed in place of `flow`: itself, unless it is a copy.
     FlowSlot leader_of(FlowSlot flow) const;
+    /// The same for a port.
     PortId leader_of_port(PortId port) const;
+    /// Adds the copies of `flow`.
     void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const;
     /// Another number than before if a port's place has changed since.
     std::uint64_t generation() const { return generation_; }

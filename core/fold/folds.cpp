@@ -55,14 +55,14 @@ void Folds::leaving(FlowSlot flow) {
 }
 
 /// Copies whose hosts have diverged are executed from here on.
-void Folds::after_window(Tick now) {
+void Folds::after_window(Tick end) {
     supervision_.take_released(table_, left_);
-    divergence_.finish_window(now, left_);
+    divergence_.finish_window(end, left_);
     if (table_.empty()) {
         return;
     }
     end_marking();
-    end_crowded(now);
+    end_crowded(end);
     table_.reserve_slots();
     pass_on_results();
     if (supervision_.exists()) {
@@ -202,7 +202,7 @@ void Folds::take_apart(std::uint32_t id, FlowGroups& joined) {
     std::move(members.begin(), members.end(), std::back_inserter(joined));
 }
 
-/// A supervisor hears of flows one by one: before it does, folds end that others come to.
+/// The phase controller hears of flows one by one: before it does, folds end that others come to.
 void Folds::end_disturbed() {
     std::set<std::uint32_t> disturbed;
     for (std::uint32_t i = 0; i < world_.changed.count; ++i) {
@@ -241,7 +241,7 @@ void Folds::end_thinned(FlowGroups& joined) {
     thinned_.clear();
 }
 
-/// Of folds that flows have come to: copies that are not to the supervisor what the representative is. Those that are no
+/// Of folds that flows have come to: copies that are not to the phase controller what the representative is. Those that are no
 /// partition of their own any more may be folded again.
 void Folds::end_unlike(FlowGroups& joined) {
     for (const std::uint32_t id : grown_) {

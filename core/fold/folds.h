@@ -11,14 +11,14 @@
 /// - a fold ends before a buffer could matter (BufferWatch), or one of its ports mark at random (RandomMarks);
 /// - a part that comes while others are at its ports waits for them to leave (WaitingParts).
 ///
-/// A supervisor's partitions are parts, or lie in one, for then cables join flows, too. Its notes say whether they are
-/// alike to it (Supervision). It learns of flows from elsewhere when the fold that they meet has ended.
+/// The phase controller's partitions are parts, or lie in one, for then cables join flows, too. Its notes say whether they
+/// are alike to it (Supervision). It learns of flows from elsewhere when the fold that they meet has ended.
 #pragma once
 
 #include <set>
 #include <vector>
 
-#include "core/clocks/folding.h"
+#include "core/clocks/copy_notes.h"
 #include "core/fold/buffer_watch.h"
 #include "core/fold/copy_finder.h"
 #include "core/fold/divergence.h"
@@ -30,25 +30,37 @@
 
 namespace sluice::step {
 
-class Folds final : public Folding {
+class Folds {
   public:
     /// After WorldStore::begin() and before the first window, of a network on one clock whose nodes are all
-    /// stepped by core/packet/. `notes`: those of the driver's supervisor, null if there is none. Both must outlive this.
+    /// stepped by core/packet/. `notes`: those of the phase controller, null if there is none. Both must outlive this.
     explicit Folds(WorldStore& store, CopyNotes* notes = nullptr);
 
-    void after_window(Tick now) override;
-    void after_cut(Tick now) override;
-    void entered(FlowSlot flow) override;
-    void leaving(FlowSlot flow) override;
-    void settle(Tick now, bool may_fold) override;
-    bool folded() const override;
-    void unfold() override;
-    FlowSlot leader_of(FlowSlot flow) const override { return table_.leader_of(flow); }
-    void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override {
+    // Called between windows (core/engine/).
+    /// A window has been executed, up to `end`: what it did to representatives' flows, copies' flows are told
+    /// (World::changed). Before flows' changes are taken up.
+    void after_window(Tick end);
+    /// The phase controller has looked, and may have changed queues.
+    void after_cut(Tick now);
+    /// `flow` has come into service, or into the network from outside.
+    void entered(FlowSlot flow);
+    /// Nothing of `flow` is left in the network; its slot is about to be given back.
+    void leaving(FlowSlot flow);
+    /// All changes are taken up. `may_fold`: routes are what flows' footprints say.
+    void settle(Tick now, bool may_fold);
+    /// Something is.
+    bool folded() const;
+    /// From here to the next settle() everything is in the columns as if nothing had been folded.
+    void unfold();
+
+    // What is executed in place of what (FoldTable).
+    FlowSlot leader_of(FlowSlot flow) const { return table_.leader_of(flow); }
+    PortId leader_of_port(PortId port) const { return table_.leader_of_port(port); }
+    void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const {
         table_.list_followers(flow, followers);
     }
-    std::uint64_t generation() const override { return table_.generation() + prints_.generation(); }
-    PortId leader_of_port(PortId port) const override { return table_.leader_of_port(port); }
+    /// Another number than before if what is a copy of what may have changed since.
+    std::uint64_t generation() const { return table_.generation() + prints_.generation(); }
 
     FoldCounters counters() const;
 

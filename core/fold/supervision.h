@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a supervisor's notes say of copies, and what is noted for it; without one, nothing is in the way.
+/// What the phase controller's notes say of copies, and what is noted for it; without one, nothing is in the way.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@ namespace sluice::step {
 
 class Supervision {
   public:
-    /// `notes` may be null: there is no supervisor. All must outlive this.
+    /// `notes` may be null: there is none. All must outlive this.
     Supervision(CopyNotes* notes, const World& world, const FlowPrints& prints)
         : notes_(notes), world_(world), prints_(prints) {}
 
     bool exists() const { return notes_ != nullptr; }
-    /// Whether the partitions of the copy's flows in service are to the supervisor what those of the representative's are.
+    /// Whether the partitions of the copy's flows in service are to the controller what those of the representative's are.
     /// `fresh`: it is about to become its copy, else it is one.
     bool alike(const Fold& fold, const Image& image, bool fresh) const;
     /// `flows` are of a part that is to be folded upon itself: some of them, and their hosts and ports, are executed, and
@@ -29,7 +29,7 @@ class Supervision {
     bool holds_together(const Fold& fold) const;
     /// The copy's part is executed by itself from here on.
     void unfolded(const Fold& fold, const Image& image) const;
-    /// Adds flows that the supervisor has released and that are in no fold to `left`.
+    /// Adds flows that the controller has released and that are in no fold to `left`.
     void take_released(const FoldTable& folds, FlowGroups& left) const;
 
   private:

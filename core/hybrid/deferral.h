@@ -27,7 +27,7 @@ class Deferral : public SkipStage {
     /// When at_cut() is to be called next, all clocks standing there.
     virtual Tick next_cut() const { return kNever; }
     virtual void at_cut(Tick /*at*/) {}
-    /// As step::Supervisor's.
+    /// As PhaseController's.
     virtual void before_entry(FlowSlot /*flow*/, Tick /*now*/) {}
     virtual void after_entry(FlowSlot /*flow*/, Tick /*now*/) {}
     virtual void after_exit(FlowSlot /*flow*/, Tick /*now*/) {}

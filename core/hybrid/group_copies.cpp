@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/fold/folds.h"
 #include "core/sorted.h"
 
 namespace sluice::hybrid {
@@ -18,8 +19,8 @@ GroupState& GroupCopies::executed_for(const GroupState& state) const {
 
 void GroupCopies::list_copies(GroupState& lead) {
     copies_.clear();
-    view_.representatives()->list_followers(
-        view_.executed(partitions_.set().flows(lead.id).front()), copies_);
+    view_.folds()->list_followers(view_.executed(partitions_.set().flows(lead.id).front()),
+                                  copies_);
     lead.copies.clear();
     for (const FlowSlot flow : copies_) {  // several may be of one, or of the group itself
         const PartitionId id = partitions_.set().partition_of(flow);
@@ -32,8 +33,8 @@ void GroupCopies::list_copies(GroupState& lead) {
 
 GroupState& GroupCopies::begin(GroupState& state) {
     GroupState& lead = executed_for(state);
-    const std::pair<std::uint64_t, std::uint64_t> generations = {
-        view_.representatives()->generation(), partition_generation_};
+    const std::pair<std::uint64_t, std::uint64_t> generations = {view_.folds()->generation(),
+                                                                 partition_generation_};
     if (lead.copies_of != generations) {
         list_copies(lead);
         lead.copies_of = generations;

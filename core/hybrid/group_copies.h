@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Groups that are copies of each other, of which one is executed (core/clocks/representatives.h): what is done to that one is
+/// Groups that are copies of each other, of which one is executed (core/fold/folds.h): what is done to that one is
 /// done to all, and each has its own records of it.
 #pragma once
 
@@ -36,7 +36,7 @@ class GroupCopies {
     /// Does to the group that is executed for `state` what `act` does, and so to its copies.
     template <class Act>
     void together(GroupState& state, Act&& act) {
-        if (view_.representatives() == nullptr) {
+        if (view_.folds() == nullptr) {
             act(state);
             return;
         }

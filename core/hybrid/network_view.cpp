@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/fold/folds.h"
 #include "core/hybrid/outside.h"
 #include "core/world/skip.h"
 
@@ -39,11 +40,11 @@ NetworkView::NetworkView(step::WorldStore& store, const step::FlowPartitions& pa
 
 /// The flow that is executed in its place.
 FlowSlot NetworkView::executed(FlowSlot flow) const {
-    return representatives_ == nullptr ? flow : representatives_->leader_of(flow);
+    return folds_ == nullptr ? flow : folds_->leader_of(flow);
 }
 
 PortId NetworkView::executed_port(PortId port) const {
-    return representatives_ == nullptr ? port : representatives_->leader_of_port(port);
+    return folds_ == nullptr ? port : folds_->leader_of_port(port);
 }
 
 const step::Sender& NetworkView::sender(FlowSlot flow) const {
@@ -166,7 +167,7 @@ PortPast NetworkView::describe(PortId port) const {
 }
 
 NodeId NetworkView::executed_as(NodeId host) const {
-    return representatives_ == nullptr ? host : static_cast<NodeId>(store_.world().home[host]);
+    return folds_ == nullptr ? host : static_cast<NodeId>(store_.world().home[host]);
 }
 
 Executed NetworkView::executed_of(const Group& group) const {

@@ -11,13 +11,16 @@
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
-#include "core/clocks/representatives.h"
 #include "core/hybrid/restorer.h"
 #include "core/hybrid/stages/ack_streams.h"
 #include "core/ids.h"
 #include "core/steady/reading.h"
 #include "core/units.h"
 #include "core/world/world_store.h"
+
+namespace sluice::step {
+class Folds;
+}
 
 namespace sluice::hybrid {
 
@@ -95,9 +98,9 @@ class NetworkView {
     Outside* outside() const { return outside_; }
 
     // Parts of the network that are copies of each other.
-    void fold(const step::Representatives& representatives) { representatives_ = &representatives; }
+    void fold(const step::Folds& folds) { folds_ = &folds; }
     /// Null: nothing is folded.
-    const step::Representatives* representatives() const { return representatives_; }
+    const step::Folds* folds() const { return folds_; }
     /// What is executed in its place: itself, unless it is a copy.
     FlowSlot executed(FlowSlot flow) const;
     PortId executed_port(PortId port) const;
@@ -115,7 +118,7 @@ class NetworkView {
     const step::FlowPartitions& partitions_;
     Outside* outside_ = nullptr;
     std::unique_ptr<AckStreams> ack_streams_;
-    const step::Representatives* representatives_ = nullptr;
+    const step::Folds* folds_ = nullptr;
 };
 
 }  // namespace sluice::hybrid

@@ -31,21 +31,9 @@ void PhaseController::defer(Deferral& deferral) {
     stage_list_.push_back(&deferral);
 }
 
-Tick PhaseController::next_cut(PartitionId id) const {
-    const GroupState* const state = groups_.find(groups_.id_of(id));
-    return state == nullptr ? kNever : state->cut;
-}
-
 Tick PhaseController::next_cut() const {
     return std::min(
         {stages_.acks().next_cut(), groups_.next_cut(), deferral_->next_cut(), timers_.next()});
-}
-
-void PhaseController::at_cut(PartitionId id, Tick at) {
-    GroupState& state = groups_[groups_.id_of(id)];
-    if (state.cut <= at) {
-        look(state, at);
-    }
 }
 
 void PhaseController::at_cut(Tick at) {
@@ -118,10 +106,6 @@ bool PhaseController::leaves_out() const {
     bool skipping = deferral_->next_cut() != kNever;
     groups_.each([&](const GroupState& state) { skipping = skipping || state.skipping; });
     return skipping;
-}
-
-void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
-    members_.changed(groups_.id_of(id), now);
 }
 
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,

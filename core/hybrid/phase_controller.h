@@ -5,13 +5,13 @@
 /// A group is a partition, or (PhaseScope::network, as in HyGra) everything. While it is unsteady it is sampled
 /// (GroupSampler); when the detector calls it steady, a skip is planned (SkipPlanner), through stages of which each has a
 /// say (SkipStage), and executed (SkipExecutor). A flow that enters the group, or a link event, ends it earlier. Packets
-/// then run again, and the detector must be convinced anew.
+/// then run again, and the detector must be convinced anew. Called between windows (core/engine/).
 #pragma once
 
 #include <vector>
 
+#include "core/clocks/copy_notes.h"
 #include "core/clocks/flow_partitions.h"
-#include "core/clocks/supervisor.h"
 #include "core/hybrid/deferral.h"
 #include "core/hybrid/group_copies.h"
 #include "core/hybrid/group_members.h"
@@ -28,7 +28,7 @@
 
 namespace sluice::hybrid {
 
-class PhaseController : public step::Supervisor {
+class PhaseController {
   public:
     /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
     /// `rates` gives those of steady phases; null: they are measured. `restorer` says what is queued at
@@ -48,27 +48,41 @@ class PhaseController : public step::Supervisor {
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
 
-    bool leaves_out() const override;
-    Tick next_cut(PartitionId id) const override;
-    Tick next_cut() const override;
-    void at_cut(PartitionId id, Tick at) override;
-    void at_cut(Tick at) override;
-    void before_entry(FlowSlot flow, const std::vector<PartitionId>& touched, Tick now) override;
-    void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) override;
-    void after_close(FlowSlot flow, PartitionId id, Tick now) override;
-    void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
-                    Tick now) override;
-    bool is_settled(FlowSlot flow) const override { return deferral_->is_settled(flow); }
-    void interrupted(const std::vector<PartitionId>& touched, Tick now) override;
-    void before_link_event(Tick now) override;
-    void disturbed(PortId port, Tick now) override;
-    void call_set(NodeId host, Tick at) override { timers_.await(host, at); }
+    /// Something is left out up to a later instant.
+    bool leaves_out() const;
+    /// The next instant at which something is to be looked at, kNever if none.
+    Tick next_cut() const;
+    /// Everything before `at` has been executed and nothing at or after it: looks at what is due.
+    void at_cut(Tick at);
 
-    step::CopyNotes* copy_notes() override;
-    void fold(const step::Representatives& representatives) override {
-        engine_.view().fold(representatives);
-    }
-    void take_up_separated() override;
+    /// `flow` was opened at `now`, which lies in the window just executed. Called before the
+    /// partitions that it touches are merged: those that skip skip back to `now`. A flow under which
+    /// links have changed exits and enters again, possibly after it has closed.
+    void before_entry(FlowSlot flow, const std::vector<PartitionId>& touched, Tick now);
+    void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now);
+    /// `flow` has closed and left its partition, `from`.
+    void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit, Tick now);
+    /// Nothing of `flow` is executed any more, for its ends are known already: it keeps its way.
+    bool is_settled(FlowSlot flow) const { return deferral_->is_settled(flow); }
+    /// A packet that nobody foresaw comes to these partitions at `now`: those that skip skip back to `now`.
+    void interrupted(const std::vector<PartitionId>& touched, Tick now);
+    /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
+    void before_link_event(Tick now);
+    /// A frame is to leave by `port`, or a flow to start at its host, at `now`: the partition that has it
+    /// asleep skips back to `now`. Only where ACKs are no packets.
+    void disturbed(PortId port, Tick now);
+    /// A timer at `at` was set for `host` by another host.
+    void call_set(NodeId host, Tick at) { timers_.await(host, at); }
+
+    // Partitions that are copies of each other, of which one is executed. The controller hears of the others' flows as
+    // ever, and does to them what it does to the representative's. Of flows that differ it hears only when they are
+    // executed by themselves.
+    /// What it notes for symmetry reduction, the same all along. Null: nothing can be folded.
+    step::CopyNotes* copy_notes();
+    /// Before the first window, if something can be. `folds` must outlive this.
+    void fold(const step::Folds& folds) { engine_.view().fold(folds); }
+    /// There may be copies in CopyNotes::separated.
+    void take_up_separated();
 
   private:
     void look(GroupState& state, Tick at);

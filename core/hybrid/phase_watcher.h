@@ -22,7 +22,7 @@ struct WatchedSkip {
     Tick begin = 0;
     Tick end = 0;  ///< as planned, or where it has ended
     Tick rtt = 0;  ///< base round trip of the slowest flow
-    /// Groups that did the same: this one, and those that follow it (core/clocks/representatives.h).
+    /// Groups that did the same: this one, and those that follow it (step::Folds::list_followers).
     std::size_t copies = 1;
     /// Flows share ports, and only those that an event concerns wake: the others keep their shares.
     bool holds_shares = false;

@@ -133,10 +133,9 @@ void Driver::execute_cut(Tick at) {
         hooks_.sample(at);
     }
     if (hooks_.next_event() == at) {
-        membership_.links_change(at, [&] {
-            hooks_.run_events(
-                at, [&](const LinkEvent& event) { set_link(event.link, event.up, event.at); });
-        });
+        hooks_.run_events(
+            at, [&](const LinkEvent& event) { set_link(event.link, event.up, event.at); });
+        membership_.stray_all();
     }
 }
 
@@ -164,8 +163,18 @@ Tick Driver::advance(Tick limit) {
 }
 
 void Driver::report(Tick now) {
-    membership_.take_up_changes(now);
-    membership_.search(now);
+    for (const step::Membership::Change& change : membership_.list_changes()) {
+        if (change.kind == step::Membership::ChangeKind::closed) {
+            if (membership_.close(change.place, now)) {
+                membership_.leave(change.place);
+            }
+        } else if (membership_.presence(change.place) == step::Membership::Presence::absent) {
+            membership_.open(change.place);
+        }
+    }
+    for (const FlowSlot flow : membership_.search(now)) {
+        membership_.leave(flow);
+    }
     hooks_.report(now, membership_.finished());
 }
 

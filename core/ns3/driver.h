@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Drives a network under Arithmetic::ns3: one event queue, executed in ns-3's order. It has the
-/// face of the window drivers (core/clocks/driver.h), but steps no node as a whole: models that
+/// face of the driver of windows (core/engine/driver.h), but steps no node as a whole: models that
 /// override a step, or stand outside, have no place in that order.
 #pragma once
 

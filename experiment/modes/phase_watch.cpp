@@ -73,7 +73,7 @@ PhaseWatch::~PhaseWatch() = default;
 
 void PhaseWatch::attach(engine::Engine& engine, const RunHooks& hooks) {
     parts_->controller.report().listen(hooks.on_phase);
-    engine.keep_partitions(step::Clocks::one, parts_->partitions, &parts_->controller);
+    engine.keep_partitions(engine::Clocks::one, parts_->partitions, &parts_->controller);
 }
 
 void PhaseWatch::surround(hybrid::Outside& outside) { parts_->view.surround(outside); }

@@ -45,11 +45,8 @@ BuildTopology read_three_tier(ConfigSection& section, const ResolvePath&) {
 
 }  // namespace
 
-extern const TopologyType kLeafSpineTopology;
-extern const TopologyType kFatTreeTopology;
-extern const TopologyType kThreeTierTopology;
-const TopologyType kLeafSpineTopology{"leaf-spine", read_leaf_spine};
-const TopologyType kFatTreeTopology{"fat-tree", read_fat_tree};
-const TopologyType kThreeTierTopology{"three-tier", read_three_tier};
+extern const TopologyType kLeafSpineTopology{"leaf-spine", read_leaf_spine};
+extern const TopologyType kFatTreeTopology{"fat-tree", read_fat_tree};
+extern const TopologyType kThreeTierTopology{"three-tier", read_three_tier};
 
 }  // namespace sluice

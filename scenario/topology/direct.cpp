@@ -81,17 +81,11 @@ BuildTopology read_bcube(ConfigSection& section, const ResolvePath&) {
 
 }  // namespace
 
-extern const TopologyType kDumbbellTopology;
-extern const TopologyType kStarTopology;
-extern const TopologyType kFullMeshTopology;
-extern const TopologyType kTorusTopology;
-extern const TopologyType kDragonflyTopology;
-extern const TopologyType kBCubeTopology;
-const TopologyType kDumbbellTopology{"dumbbell", read_dumbbell};
-const TopologyType kStarTopology{"star", read_star};
-const TopologyType kFullMeshTopology{"full-mesh", read_full_mesh};
-const TopologyType kTorusTopology{"torus", read_torus};
-const TopologyType kDragonflyTopology{"dragonfly", read_dragonfly};
-const TopologyType kBCubeTopology{"bcube", read_bcube};
+extern const TopologyType kDumbbellTopology{"dumbbell", read_dumbbell};
+extern const TopologyType kStarTopology{"star", read_star};
+extern const TopologyType kFullMeshTopology{"full-mesh", read_full_mesh};
+extern const TopologyType kTorusTopology{"torus", read_torus};
+extern const TopologyType kDragonflyTopology{"dragonfly", read_dragonfly};
+extern const TopologyType kBCubeTopology{"bcube", read_bcube};
 
 }  // namespace sluice

@@ -14,7 +14,6 @@ BuildTopology read_file(ConfigSection& section, const ResolvePath& resolve) {
 
 }  // namespace
 
-extern const TopologyType kFileTopology;
-const TopologyType kFileTopology{"file", read_file};
+extern const TopologyType kFileTopology{"file", read_file};
 
 }  // namespace sluice

@@ -23,7 +23,6 @@ BuildTopology read_rail(ConfigSection& section, const ResolvePath&) {
 
 }  // namespace
 
-extern const TopologyType kRailOptimizedTopology;
-const TopologyType kRailOptimizedTopology{"rail-optimized", read_rail};
+extern const TopologyType kRailOptimizedTopology{"rail-optimized", read_rail};
 
 }  // namespace sluice

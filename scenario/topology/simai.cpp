@@ -50,13 +50,9 @@ BuildTopology read_simai_free(ConfigSection& section, const ResolvePath&) {
 
 }  // namespace
 
-extern const TopologyType kSpectrumXTopology;
-extern const TopologyType kAlibabaHpnTopology;
-extern const TopologyType kDcnPlusTopology;
-extern const TopologyType kSimaiTopology;
-const TopologyType kSpectrumXTopology{"spectrum-x", read_spectrum_x};
-const TopologyType kAlibabaHpnTopology{"alibaba-hpn", read_alibaba_hpn};
-const TopologyType kDcnPlusTopology{"dcn-plus", read_dcn_plus};
-const TopologyType kSimaiTopology{"simai", read_simai_free};
+extern const TopologyType kSpectrumXTopology{"spectrum-x", read_spectrum_x};
+extern const TopologyType kAlibabaHpnTopology{"alibaba-hpn", read_alibaba_hpn};
+extern const TopologyType kDcnPlusTopology{"dcn-plus", read_dcn_plus};
+extern const TopologyType kSimaiTopology{"simai", read_simai_free};
 
 }  // namespace sluice

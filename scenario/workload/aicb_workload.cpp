@@ -86,7 +86,6 @@ MakeWorkload read_aicb_workload(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kAicb;
-const WorkloadType kAicb{"aicb", WorkloadKind::job, read_aicb_workload};
+extern const WorkloadType kAicb{"aicb", WorkloadKind::job, read_aicb_workload};
 
 }  // namespace sluice

@@ -123,7 +123,6 @@ MakeWorkload read_chakra_workload(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kChakra;
-const WorkloadType kChakra{"chakra", WorkloadKind::traced_job, read_chakra_workload};
+extern const WorkloadType kChakra{"chakra", WorkloadKind::traced_job, read_chakra_workload};
 
 }  // namespace sluice

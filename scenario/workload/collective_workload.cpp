@@ -192,15 +192,11 @@ MakeWorkload read_collective(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kCollective;
-extern const WorkloadType kRingAllReduce;
-extern const WorkloadType kRingReduceScatter;
-extern const WorkloadType kRingAllGather;
-extern const WorkloadType kAllToAll;
-const WorkloadType kCollective{"collective", WorkloadKind::job, read_collective};
-const WorkloadType kRingAllReduce{"ring-all-reduce", WorkloadKind::job, read_collective};
-const WorkloadType kRingReduceScatter{"ring-reduce-scatter", WorkloadKind::job, read_collective};
-const WorkloadType kRingAllGather{"ring-all-gather", WorkloadKind::job, read_collective};
-const WorkloadType kAllToAll{"all-to-all", WorkloadKind::job, read_collective};
+extern const WorkloadType kCollective{"collective", WorkloadKind::job, read_collective};
+extern const WorkloadType kRingAllReduce{"ring-all-reduce", WorkloadKind::job, read_collective};
+extern const WorkloadType kRingReduceScatter{"ring-reduce-scatter", WorkloadKind::job,
+                                             read_collective};
+extern const WorkloadType kRingAllGather{"ring-all-gather", WorkloadKind::job, read_collective};
+extern const WorkloadType kAllToAll{"all-to-all", WorkloadKind::job, read_collective};
 
 }  // namespace sluice

@@ -86,7 +86,6 @@ MakeWorkload read_flows(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kFlows;
-const WorkloadType kFlows{"flows", WorkloadKind::flows, read_flows};
+extern const WorkloadType kFlows{"flows", WorkloadKind::flows, read_flows};
 
 }  // namespace sluice

@@ -106,9 +106,7 @@ MakeWorkload read_htsim_workload(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kGoal;
-extern const WorkloadType kHtsim;
-const WorkloadType kGoal{"goal", WorkloadKind::traced_job, read_goal_workload};
-const WorkloadType kHtsim{"htsim", WorkloadKind::flows, read_htsim_workload};
+extern const WorkloadType kGoal{"goal", WorkloadKind::traced_job, read_goal_workload};
+extern const WorkloadType kHtsim{"htsim", WorkloadKind::flows, read_htsim_workload};
 
 }  // namespace sluice

@@ -43,7 +43,6 @@ MakeWorkload read_stream_workload(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kStream;
-const WorkloadType kStream{"stream", WorkloadKind::traced_job, read_stream_workload};
+extern const WorkloadType kStream{"stream", WorkloadKind::traced_job, read_stream_workload};
 
 }  // namespace sluice

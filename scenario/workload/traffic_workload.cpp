@@ -110,13 +110,9 @@ FlowSizeCdf sizes_of(const PoissonWorkload& workload, const Scenario& scenario) 
     return FlowSizeCdf::find(scenario.resolve(workload.cdf), data_folders("cdf", scenario.path));
 }
 
-extern const WorkloadType kPoisson;
-extern const WorkloadType kPermutation;
-extern const WorkloadType kIncast;
-extern const WorkloadType kRing;
-const WorkloadType kPoisson{"poisson", WorkloadKind::flows, read_poisson};
-const WorkloadType kPermutation{"permutation", WorkloadKind::flows, read_pattern};
-const WorkloadType kIncast{"incast", WorkloadKind::flows, read_incast};
-const WorkloadType kRing{"ring", WorkloadKind::flows, read_pattern};
+extern const WorkloadType kPoisson{"poisson", WorkloadKind::flows, read_poisson};
+extern const WorkloadType kPermutation{"permutation", WorkloadKind::flows, read_pattern};
+extern const WorkloadType kIncast{"incast", WorkloadKind::flows, read_incast};
+extern const WorkloadType kRing{"ring", WorkloadKind::flows, read_pattern};
 
 }  // namespace sluice

@@ -394,7 +394,6 @@ MakeWorkload read_training(const WorkloadTable& table) {
 
 }  // namespace
 
-extern const WorkloadType kTraining;
-const WorkloadType kTraining{"training", WorkloadKind::job, read_training};
+extern const WorkloadType kTraining{"training", WorkloadKind::job, read_training};
 
 }  // namespace sluice

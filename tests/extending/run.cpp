@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/steady/detectors.h"
 #include "flowlevel/rate_sources.h"
@@ -38,7 +38,7 @@ void run_packets(const Scenario& scenario, const std::vector<std::uint8_t>& clas
     step::WorldStore store(scenario.topology, routing, scenario.network, flows, {}, nullptr);
     store.begin();
     step::CellStep step(store.world());
-    step::Driver driver(store, {}, {});
+    engine::Driver driver(store, {}, {});
     driver.advance(kNever, step);
     const RunCounters counters = store.counters();
     std::printf("{\"pauses\": %lld, \"marks\": %lld, \"drops\": %lld, \"received_us\": [",
@@ -136,7 +136,7 @@ unsigned long long skips_of(const Scenario& scenario, std::int64_t size) {
     hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, PhaseConfig{}, kNever);
     store.begin();
     step::CellStep step(store.world());
-    step::Driver driver(store, {}, {}, step::Clocks::one, partitions, &controller);
+    engine::Driver driver(store, {}, {}, engine::Clocks::one, partitions, &controller);
     driver.advance(kNever, step);
     return controller.report().counters().skips;
 }

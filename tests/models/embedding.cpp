@@ -130,8 +130,8 @@ TEST_CASE("models.embedding.partitions_are_kept_on_one_clock_or_on_many") {
                  options);
     step::FlowPartitions of_one(one.store());
     step::FlowPartitions of_many(many.store());
-    one.clock().engine().keep_partitions(step::Clocks::one, of_one, nullptr);
-    many.clock().engine().keep_partitions(step::Clocks::many, of_many, nullptr);
+    one.clock().engine().keep_partitions(engine::Clocks::one, of_one, nullptr);
+    many.clock().engine().keep_partitions(engine::Clocks::many, of_many, nullptr);
     sc_core::sc_start();
     CHECK(one.clock().engine().driver()->statistics().entries == 2);
     CHECK(one.clock().engine().driver()->statistics().windows_solo == 0);

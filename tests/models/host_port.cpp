@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/error.h"
 #include "models/foreign/foreign_models.h"
 #include "models/network.h"
@@ -100,7 +100,7 @@ class RandomPosts : public sc_core::sc_module {
         RunHooks hooks;
         hooks.on_finish = [&](const FlowRecord& flow) { known[place.at(flow.id)] = flow.result; };
         step::CellStep step_cell(store.world());
-        step::Driver driver(store, given.events, std::move(hooks));
+        engine::Driver driver(store, given.events, std::move(hooks));
         driver.advance(given.stop, step_cell);
         return known;
     }

@@ -65,7 +65,7 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
         remember_episodes(controller, store, options.memory, audits ? &audit : nullptr);
     store.begin();
     step::CellStep step_cell(store.world());
-    step::Driver driver(store, given.events, {}, step::Clocks::one, partitions, &controller);
+    engine::Driver driver(store, given.events, {}, engine::Clocks::one, partitions, &controller);
     step::Folds folds(store, controller.copy_notes());
     if (options.fold) {
         driver.fold(folds);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the tests of partition clocks share: a driver of many clocks over a case, a supervisor that
-/// skips without skipping anything, and an application whose flows start each other.
+/// What the tests of partition clocks share: a driver of many clocks over a case, skips that skip nothing, and an application whose flows start each other.
 #pragma once
 
-#include <map>
-
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/world/skip.h"
 #include "tests/support/step_random.h"
 
@@ -15,8 +12,6 @@ namespace sluice::test {
 struct ClockCounts {
     step::ClockStatistics clocks;
     std::uint64_t zero_skips = 0;  ///< a partition moved forth and back at one instant
-    std::uint64_t skip_backs = 0;  ///< moved forth, kept while others ran, and moved back
-    std::uint64_t rebasings = 0;   ///< merges of partitions whose cables count from different bases
 
     void add(const step::ClockStatistics& more) {
         clocks.windows_solo += more.windows_solo;
@@ -35,174 +30,49 @@ struct ClockCounts {
     }
 };
 
-/// Moves partitions at random instants by random times, and back before anything of them happens.
-class ZeroSkips : public step::Supervisor {
+/// Moves every partition by a random time and back.
+class ZeroSkips {
   public:
     ZeroSkips(step::World& world, const step::FlowPartitions& partitions, std::uint64_t seed,
               ClockCounts& counts)
         : world_(world), partitions_(partitions), dice_(seed), counts_(counts) {}
 
-    Tick next_cut(PartitionId id) const override {
-        const auto known = watched_.find(id);
-        return known == watched_.end() ? kNever : known->second.cut;
-    }
-    Tick next_cut() const override {
-        Tick at = kNever;
-        for (const auto& [id, watched] : watched_) {
-            at = std::min(at, watched.cut);
-        }
-        return at;
-    }
-    void at_cut(PartitionId id, Tick at) override {
-        Watched& watched = watched_.at(id);
-        REQUIRE(watched.cut <= at);
-        if (watched.moved != 0) {
-            move_back(watched);
-            watched.cut = at + 1 + dice_.below(20'000'000);
-            return;
-        }
-        const Tick earliest = list(id, watched);
-        CHECK(earliest >= at);
-        const Tick dt = (1 + dice_.below(1'000'000)) * kNanosecond;
-        if (earliest > at && earliest != kNever && dice_.chance(60)) {
-            shift(watched, dt);
-            watched.cut = at + 1 +
-                          dice_.below(static_cast<std::uint32_t>(
-                              std::min<Tick>(earliest - at, 1'000'000'000)));
-        } else {
-            shift(watched, dt);
-            shift(watched, -dt);
+    void move_all() {
+        for (const PartitionId id : partitions_.set().partitions()) {
+            const Tick dt = (1 + dice_.below(1'000'000)) * kNanosecond;
+            shift(id, dt);
+            shift(id, -dt);
             ++counts_.zero_skips;
-            watched.cut = at + 1 + dice_.below(20'000'000);
         }
     }
-    void at_cut(Tick at) override {
-        std::vector<PartitionId> due;
-        for (const auto& [id, watched] : watched_) {
-            if (watched.cut <= at) {
-                due.push_back(id);
-            }
-        }
-        for (const PartitionId id : due) {
-            at_cut(id, at);
-        }
-    }
-    void before_entry(FlowSlot, const std::vector<PartitionId>& touched, Tick) override {
-        std::vector<Tick> bases;
-        for (const PartitionId id : touched) {
-            Watched& watched = watched_.at(id);
-            if (watched.moved != 0) {
-                move_back(watched);
-            }
-            const std::vector<PortId> ports = partitions_.extent(id).ports;  // none: it is cut off
-            bases.push_back(ports.empty() ? 0 : world_.link[ports.front()].base);
-        }
-        for (std::size_t i = 1; i < bases.size(); ++i) {
-            counts_.rebasings += bases[i] != bases[0] ? 1 : 0;
-        }
-    }
-    void after_entry(FlowSlot, const PartitionSet::Entry& entry, Tick now) override {
-        for (const PartitionId id : entry.absorbed) {
-            CHECK(watched_.erase(id) == 1);
-        }
-        watch(entry.partition, now);
-    }
-    void after_close(FlowSlot, PartitionId, Tick) override {}
-    void after_exit(FlowSlot, PartitionId from, const PartitionSet::Exit& exit, Tick now) override {
-        Watched& watched = watched_.at(from);
-        if (watched.moved != 0) {
-            move_back(watched);
-        }
-        if (exit.partition == kNone) {
-            watched_.erase(from);
-        }
-        for (const PartitionId id : exit.split_off) {
-            watch(id, now);
-        }
-    }
-    void before_link_event(Tick) override {
-        for (auto& [id, watched] : watched_) {
-            if (watched.moved != 0) {
-                move_back(watched);
-            }
-        }
-    }
-    void call_set(NodeId host, Tick at) override {
-        for (auto& [id, watched] : watched_) {
-            if (watched.moved != 0 && std::find(watched.hosts.begin(), watched.hosts.end(), host) !=
-                                          watched.hosts.end()) {
-                watched.cut = std::min(watched.cut, at);
-            }
-        }
-    }
+    /// Any time until the next move.
+    Tick pause() { return 1 + dice_.below(20'000'000); }
 
   private:
-    struct Watched {
-        Tick cut = kNever;
-        Tick moved = 0;
-        std::vector<FlowId> flows;  ///< what was moved
-        std::vector<PortId> ports;
-        std::vector<NodeId> hosts;
-        std::vector<NodeId> nodes;
-    };
-
-    void watch(PartitionId id, Tick now) {
-        Watched& watched = watched_[id];
-        if (watched.moved == 0) {
-            watched.cut = now + world_.lookahead + dice_.below(5'000'000);
-        }
-    }
-
-    /// Lists what a partition consists of; returns its earliest instant.
-    Tick list(PartitionId id, Watched& watched) {
+    void shift(PartitionId id, Tick dt) {
         const step::Extent extent = partitions_.extent(id);
-        watched.ports = extent.ports;
-        watched.hosts = extent.hosts;
-        watched.nodes = extent.hosts;
-        watched.nodes.insert(watched.nodes.end(), extent.switches.begin(), extent.switches.end());
-        watched.flows.clear();
-        for (const FlowId flow : partitions_.set().flows(id)) {
-            if (world_.sender_at[flow] != kNone) {
-                watched.flows.push_back(flow);
-            }
-        }
-        Tick earliest = kNever;
-        for (const PortId p : watched.ports) {
-            earliest = std::min({earliest, world_.link[p].arrival, world_.link[p].decision});
-        }
-        for (const NodeId host : watched.hosts) {
-            const auto& timers = world_.host[host].timers;
-            earliest = std::min(earliest, timers.count > 0 ? timers.data[0].time : kNever);
-        }
-        return earliest;
-    }
-
-    void shift(Watched& watched, Tick dt) {
-        for (const PortId p : watched.ports) {
+        for (const PortId p : extent.ports) {
             step::shift_port(world_, p, dt);
         }
-        for (const NodeId host : watched.hosts) {
+        for (const NodeId host : extent.hosts) {
             step::shift_host(world_, host, dt);
         }
-        for (const FlowId flow : watched.flows) {
-            step::shift_flow(world_, flow, dt);
+        for (const FlowSlot flow : partitions_.set().flows(id)) {
+            if (world_.sender_at[flow] != kNone) {
+                step::shift_flow(world_, flow, dt);
+            }
         }
-        for (const NodeId node : watched.nodes) {
-            step::refresh_wake(world_, node);
+        for (const std::vector<NodeId>* nodes : {&extent.hosts, &extent.switches}) {
+            for (const NodeId node : *nodes) {
+                step::refresh_wake(world_, node);
+            }
         }
-        watched.moved += dt;
-    }
-
-    void move_back(Watched& watched) {
-        shift(watched, -watched.moved);
-        ++counts_.skip_backs;
     }
 
     step::World& world_;
     const step::FlowPartitions& partitions_;
     Dice dice_;
     ClockCounts& counts_;
-    std::map<PartitionId, Watched> watched_;
 };
 
 /// Lets every link count from a time of its own, none later than the start. Before anything is sent.
@@ -218,20 +88,25 @@ inline void set_random_bases(Rig& rig, std::uint64_t seed) {
 /// Divides nodes whenever it can and leaves them divided.
 inline constexpr step::ClockTuning kEagerly = {4, 4, 1'000'000, 8};
 
-/// Partition clocks; `skips`: under a supervisor that skips nothing, with random bases.
+/// Partition clocks; `skips`: with random bases, and partitions are moved forth and back now and then.
 inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts, bool ordered = false,
                           const step::ClockTuning& tuning = kEagerly) {
     Rig rig(given);
     rig.ordered = ordered;
     step::FlowPartitions partitions(rig.store);
-    ZeroSkips supervisor(rig.world, partitions, 77, counts);
     if (skips) {
         set_random_bases(rig, 78);
     }
-    step::Driver driver(rig.store, given.events, {}, step::Clocks::many, partitions,
-                        skips ? &supervisor : nullptr);
+    engine::Driver driver(rig.store, given.events, {}, engine::Clocks::many, partitions, nullptr);
     driver.tune(tuning);
-    driver.advance(given.stop, rig);
+    ZeroSkips zero_skips(rig.world, partitions, 77, counts);
+    for (Tick next = driver.next(); next < given.stop;) {
+        next = driver.advance(skips ? std::min(given.stop, next + zero_skips.pause()) : given.stop,
+                              rig);
+        if (skips) {
+            zero_skips.move_all();
+        }
+    }
     counts.add(driver.statistics());
     return outcome_of(rig.store, end_of(given));
 }

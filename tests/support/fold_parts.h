@@ -88,7 +88,7 @@ struct FoldParts {
         Case alone = given;
         alone.stop = now;
         Rig expected(alone, true);
-        step::Driver(expected.store, {}, {}).advance(now, expected);
+        engine::Driver(expected.store, {}, {}).advance(now, expected);
         const Outcome a = outcome_of(expected.store, now);
         const Outcome b = outcome_of(rig.store, now);
         CHECK(first_difference(a.flows, b.flows) == -1);
@@ -98,7 +98,7 @@ struct FoldParts {
     Case given;
     Rig rig;
     step::World& world;
-    step::Driver driver;
+    engine::Driver driver;
     step::FoldTable folds;
     step::FlowPrints prints;
     step::Supervision supervision;

@@ -33,7 +33,7 @@ inline Folded run_folded(const Case& given, std::uint32_t threads = 1) {
     Rig rig(given);
     rig.world.digest_hops = false;
     step::Folds folds(rig.store);
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.fold(folds);
     std::unique_ptr<step::WorkerPool> pool;
     if (threads > 1) {

@@ -7,8 +7,8 @@
 
 #include "core/calibration/profile_memory.h"
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
 #include "core/clocks/worker_pool.h"
+#include "core/engine/driver.h"
 #include "core/episodes/episodes.h"
 #include "core/fold/folds.h"
 #include "core/hybrid/phase_controller.h"
@@ -235,74 +235,18 @@ inline void check_contracts(const Case& given, const step::WorldStore& store,
     check_ports(given, store, now);
 }
 
-/// Hands everything on and checks after whatever was a transition.
-class CheckingSupervisor final : public step::Supervisor {
-  public:
-    CheckingSupervisor(step::Supervisor& inner, std::function<void(Tick)> check)
-        : inner_(inner), check_(std::move(check)) {}
-
-    bool leaves_out() const override { return inner_.leaves_out(); }
-    Tick next_cut(PartitionId id) const override { return inner_.next_cut(id); }
-    Tick next_cut() const override { return inner_.next_cut(); }
-    void at_cut(PartitionId id, Tick at) override {
-        inner_.at_cut(id, at);
-        check_(at);
-    }
-    void at_cut(Tick at) override {
-        inner_.at_cut(at);
-        check_(at);
-    }
-    void before_entry(FlowSlot flow, const std::vector<PartitionId>& touched, Tick now) override {
-        inner_.before_entry(flow, touched, now);
-        check_(now);
-    }
-    void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) override {
-        inner_.after_entry(flow, entry, now);
-    }
-    void after_close(FlowSlot flow, PartitionId id, Tick now) override {
-        inner_.after_close(flow, id, now);
-    }
-    void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
-                    Tick now) override {
-        inner_.after_exit(flow, from, exit, now);
-    }
-    void interrupted(const std::vector<PartitionId>& touched, Tick now) override {
-        inner_.interrupted(touched, now);
-        check_(now);
-    }
-    void before_link_event(Tick now) override {
-        inner_.before_link_event(now);
-        check_(now);
-    }
-    void disturbed(PortId port, Tick now) override {
-        inner_.disturbed(port, now);
-        check_(now);
-    }
-    void call_set(NodeId host, Tick at) override { inner_.call_set(host, at); }
-    step::CopyNotes* copy_notes() override { return inner_.copy_notes(); }
-    void fold(const step::Representatives& representatives) override {
-        inner_.fold(representatives);
-    }
-    void take_up_separated() override { inner_.take_up_separated(); }
-
-  private:
-    step::Supervisor& inner_;
-    std::function<void(Tick)> check_;
-};
-
 struct HybridOutcome {
     Outcome outcome;
     hybrid::PhaseStatistics phases;
     std::vector<PhaseRecord> timeline;
     std::uint64_t checks = 0;
-    step::ClockStatistics clocks;
     std::uint64_t windows = 0;       ///< on one clock
     std::uint64_t pool_windows = 0;  ///< of them by several threads' workers
     hybrid::RestoredQueues restored;
     std::uint64_t rescaled = 0;  ///< laws that woke with another share
 };
 
-enum class Driver { windows, clocks, oracle };
+enum class Driver { windows, oracle };
 
 /// Threads that step windows, and who steps which node.
 struct Workers {
@@ -310,12 +254,14 @@ struct Workers {
     std::vector<std::uint16_t> owner;
 };
 
-inline void run_on_one_clock(const Case& given, step::WorldStore& store,
-                             step::FlowPartitions& partitions, step::Supervisor& supervisor,
-                             FoldCounters* fold, const Workers* workers, HybridOutcome& made) {
+/// `check(now)`: before each step of a node.
+template <class Check>
+void run_in_windows(const Case& given, step::WorldStore& store, step::FlowPartitions& partitions,
+                    hybrid::PhaseController& controller, FoldCounters* fold, const Workers* workers,
+                    Check&& check, HybridOutcome& made) {
     step::CellStep step_cell(store.world());
     std::unique_ptr<step::WorkerPool> pool;
-    step::Driver windows(store, given.events, {}, step::Clocks::one, partitions, &supervisor);
+    engine::Driver windows(store, given.events, {}, engine::Clocks::one, partitions, &controller);
     if (workers != nullptr) {
         pool = std::make_unique<step::WorkerPool>(store, workers->threads, step::cell_stepper);
         pool->keep_division(workers->owner);
@@ -323,16 +269,51 @@ inline void run_on_one_clock(const Case& given, step::WorldStore& store,
     }
     std::unique_ptr<step::Folds> folds;
     if (fold != nullptr) {
-        folds = std::make_unique<step::Folds>(store, supervisor.copy_notes());
+        folds = std::make_unique<step::Folds>(store, controller.copy_notes());
         windows.fold(*folds);
     }
-    windows.advance(given.stop, step_cell);
+    windows.advance(given.stop, [&](const step::Cell& cell, Tick begin, Tick end) {
+        check(begin);
+        step_cell(cell, begin, end);
+    });
     if (fold != nullptr) {
         windows.unfold();
         *fold = folds->counters();
     }
     made.windows = windows.windows();
     made.pool_windows = pool != nullptr ? pool->windows() : 0;
+}
+
+/// The same, by the oracle.
+inline void run_by_oracle(const Case& given, step::WorldStore& store,
+                          step::FlowPartitions& partitions, hybrid::PhaseController& controller) {
+    std::vector<LinkEvent> events = given.events;
+    std::stable_sort(events.begin(), events.end(),
+                     [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+    step::Oracle oracle(store);
+    engine::FlowChanges changes(store, partitions, &controller);
+    const step::World& world = store.world();
+    const auto run = [&](Tick until) {
+        return oracle.run(until, [&](Tick next) {
+            if ((world.changed.count > 0 || world.disturbed.count > 0) && next > oracle.now()) {
+                changes.take_up(oracle.now());
+                return true;
+            }
+            const Tick cut = controller.next_cut();
+            const bool due = next != kNever && cut < until && cut <= next;
+            if (due) {
+                controller.at_cut(cut);
+            }
+            return due;
+        });
+    };
+    for (const LinkEvent& event : events) {
+        if (event.at < given.stop && run(event.at)) {
+            changes.links_change(event.at, [&] { store.set_link(event.link, event.up, event.at); });
+            oracle.refresh_all();
+        }
+    }
+    run(given.stop);
 }
 
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:
@@ -364,43 +345,22 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     HybridOutcome made;
     controller.report().listen([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;
-    CheckingSupervisor supervisor(controller, [&](Tick now) {
+    const auto check_transitions = [&](Tick now) {
         if (check && engine.transitions != seen) {
             seen = engine.transitions;
             ++made.checks;
             check_contracts(given, store, engine.advanced, now);
         }
-    });
+    };
     if (check) {
         store.pin_list();  // contracts are looked at flow by flow of the list
     }
     store.begin();
-    if (driver != Driver::oracle) {
-        if (driver == Driver::clocks) {
-            step::CellStep step_cell(world);
-            step::Driver clocks(store, given.events, {}, step::Clocks::many, partitions,
-                                &supervisor);
-            clocks.tune({4, 4, 1'000'000, 8});  // divided whenever possible
-            clocks.advance(given.stop, step_cell);
-            made.clocks = clocks.statistics();
-        } else {
-            run_on_one_clock(given, store, partitions, supervisor, fold, workers, made);
-        }
+    if (driver == Driver::windows) {
+        run_in_windows(given, store, partitions, controller, fold, workers, check_transitions,
+                       made);
     } else {
-        std::vector<LinkEvent> events = given.events;
-        std::stable_sort(events.begin(), events.end(),
-                         [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
-        step::Oracle oracle(store);
-        step::Membership membership(store, partitions, &supervisor, nullptr);
-        oracle.supervise(membership);
-        for (const LinkEvent& event : events) {
-            if (event.at < given.stop && oracle.run(event.at)) {
-                membership.links_change(event.at,
-                                        [&] { store.set_link(event.link, event.up, event.at); });
-                oracle.refresh_all();
-            }
-        }
-        oracle.run(given.stop);
+        run_by_oracle(given, store, partitions, controller);
     }
     controller.finish(end_of(given));
     made.outcome = outcome_of(store, end_of(given));

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
 #include "core/congestion/congestion.h"
+#include "core/engine/driver.h"
 #include "core/ns3/driver.h"
 #include "core/topology/builders.h"
 #include "core/world/world_store.h"
@@ -93,7 +93,7 @@ inline Tick end_of(const Case& given) { return given.stop == kNever ? 0 : given.
 inline Outcome run_windows(const Case& given, bool ordered = false) {
     Rig rig(given);
     rig.ordered = ordered;
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.advance(given.stop, rig);
     Outcome outcome = outcome_of(rig.store, end_of(given));
     outcome.counters.windows = driver.windows();

@@ -30,7 +30,7 @@ struct TrimmedRun {
 
     explicit TrimmedRun(const Case& given) {
         Rig rig(given);
-        step::Driver driver(rig.store, {}, {});
+        engine::Driver driver(rig.store, {}, {});
         driver.advance(given.stop, rig);
         for (const FlowResult& result : rig.store.results()) {
             CHECK(result.finish != kNever);

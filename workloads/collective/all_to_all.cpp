@@ -199,8 +199,7 @@ std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSize
                          schedule.options().intra_node.exchange_time(schedule.size(), most), after);
 }
 
-extern const AlgorithmType kPairwiseAlgorithm;
-const AlgorithmType kPairwiseAlgorithm{
+extern const AlgorithmType kPairwiseAlgorithm{
     "pairwise", "n - 1 steps, one peer each", {}, nullptr, add_pairwise_all_to_all};
 
 }  // namespace sluice

@@ -154,8 +154,7 @@ std::int64_t forwarded_chunk(std::int64_t, std::uint32_t) { return kForwardedChu
 
 }  // namespace
 
-extern const AlgorithmType kDeepepDispatchAlgorithm;
-const AlgorithmType kDeepepDispatchAlgorithm{
+extern const AlgorithmType kDeepepDispatchAlgorithm{
     "deepep-dispatch",
     "to the other server on the sender's rail, then inside it; copies of a token cross once "
     "(server_copies)",
@@ -165,14 +164,14 @@ const AlgorithmType kDeepepDispatchAlgorithm{
     UsualChannels::one,
     forwarded_chunk};
 
-extern const AlgorithmType kDeepepCombineAlgorithm;
-const AlgorithmType kDeepepCombineAlgorithm{"deepep-combine",
-                                            "inside the server to the receiver's rail, then "
-                                            "across; what is added up crosses once (server_copies)",
-                                            {},
-                                            nullptr,
-                                            add_combine,
-                                            UsualChannels::one,
-                                            forwarded_chunk};
+extern const AlgorithmType kDeepepCombineAlgorithm{
+    "deepep-combine",
+    "inside the server to the receiver's rail, then "
+    "across; what is added up crosses once (server_copies)",
+    {},
+    nullptr,
+    add_combine,
+    UsualChannels::one,
+    forwarded_chunk};
 
 }  // namespace sluice

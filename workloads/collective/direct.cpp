@@ -75,8 +75,7 @@ std::vector<OpId> add_direct(Schedule& schedule, CollectiveKind kind) {
 
 }  // namespace
 
-extern const AlgorithmType kDirectAlgorithm;
-const AlgorithmType kDirectAlgorithm{
+extern const AlgorithmType kDirectAlgorithm{
     "direct",
     "all pairs at once, or `window` messages of a member at a time",
     {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,

@@ -115,8 +115,7 @@ std::vector<OpId> add_halving_doubling(Schedule& schedule, CollectiveKind kind) 
 
 }  // namespace
 
-extern const AlgorithmType kHalvingDoublingAlgorithm;
-const AlgorithmType kHalvingDoublingAlgorithm{
+extern const AlgorithmType kHalvingDoublingAlgorithm{
     "halving-doubling",
     "log2 n exchanges; needs a power of two of members, but for all-reduce",
     {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather},

@@ -277,8 +277,7 @@ std::vector<OpId> add_hierarchical_all_to_all(Schedule& schedule, const AllToAll
 
 }  // namespace
 
-extern const AlgorithmType kHierarchicalAlgorithm;
-const AlgorithmType kHierarchicalAlgorithm{
+extern const AlgorithmType kHierarchicalAlgorithm{
     "hierarchical",
     "inside servers, across them by rail, inside again; but for all-reduce needs the same rails in "
     "all servers",

@@ -112,8 +112,7 @@ std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind) {
 
 }  // namespace
 
-extern const AlgorithmType kNvlsAlgorithm;
-const AlgorithmType kNvlsAlgorithm{
+extern const AlgorithmType kNvlsAlgorithm{
     "nvls",
     "NVSwitches add and multicast; needs a GPU that has NVLS, and the same rails in all servers",
     {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather},

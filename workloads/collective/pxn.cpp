@@ -92,8 +92,7 @@ std::vector<OpId> add_pxn_all_to_all(Schedule& schedule, const AllToAllSizes& si
 
 }  // namespace
 
-extern const AlgorithmType kPxnAlgorithm;
-const AlgorithmType kPxnAlgorithm{
+extern const AlgorithmType kPxnAlgorithm{
     "pxn",
     "through the server's member on the destination's rail; needs several servers",
     {},

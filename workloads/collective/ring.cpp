@@ -280,8 +280,7 @@ std::vector<OpId> add_ring(Schedule& schedule, CollectiveKind kind) {
 
 }  // namespace
 
-extern const AlgorithmType kRingAlgorithm;
-const AlgorithmType kRingAlgorithm{
+extern const AlgorithmType kRingAlgorithm{
     "ring",
     "parts around a ring; broadcast and reduce along a chain",
     {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,

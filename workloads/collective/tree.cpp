@@ -222,8 +222,7 @@ std::int64_t tree_chunk(std::int64_t bytes, std::uint32_t depth) {
 
 }  // namespace
 
-extern const AlgorithmType kTreeAlgorithm;
-const AlgorithmType kTreeAlgorithm{
+extern const AlgorithmType kTreeAlgorithm{
     "tree",
     "double binary tree of servers, chains inside them",
     {CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::reduce},

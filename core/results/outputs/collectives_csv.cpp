@@ -28,8 +28,7 @@ class CollectivesCsv : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kCollectivesCsv;
-const OutputType kCollectivesCsv{"collectives.csv", nullptr, true, every_run,
-                                 make_output<CollectivesCsv>};
+extern const OutputType kCollectivesCsv{"collectives.csv", nullptr, true, every_run,
+                                        make_output<CollectivesCsv>};
 
 }  // namespace sluice

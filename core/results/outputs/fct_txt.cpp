@@ -26,7 +26,6 @@ class FctTxt : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kFctTxt;
-const OutputType kFctTxt{"fct.txt", "fct", false, every_run, make_output<FctTxt>};
+extern const OutputType kFctTxt{"fct.txt", "fct", false, every_run, make_output<FctTxt>};
 
 }  // namespace sluice

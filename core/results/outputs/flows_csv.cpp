@@ -39,7 +39,6 @@ class FlowsCsv : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kFlowsCsv;
-const OutputType kFlowsCsv{"flows.csv", "flows", true, every_run, make_output<FlowsCsv>};
+extern const OutputType kFlowsCsv{"flows.csv", "flows", true, every_run, make_output<FlowsCsv>};
 
 }  // namespace sluice

@@ -28,8 +28,7 @@ bool in_mode_with_phases(const RunInfo& info) { return has_phases(info.mode); }
 
 }  // namespace
 
-extern const OutputType kPhasesCsv;
-const OutputType kPhasesCsv{"phases.csv", nullptr, true, in_mode_with_phases,
-                            make_output<PhasesCsv>};
+extern const OutputType kPhasesCsv{"phases.csv", nullptr, true, in_mode_with_phases,
+                                   make_output<PhasesCsv>};
 
 }  // namespace sluice

@@ -69,7 +69,6 @@ class PortsCsv : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kPortsCsv;
-const OutputType kPortsCsv{"ports.csv", nullptr, true, every_run, make_output<PortsCsv>};
+extern const OutputType kPortsCsv{"ports.csv", nullptr, true, every_run, make_output<PortsCsv>};
 
 }  // namespace sluice

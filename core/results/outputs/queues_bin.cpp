@@ -198,8 +198,7 @@ class QueuesBin : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kQueuesBin;
-const OutputType kQueuesBin{"queues.bin", "record_queues", false, in_packet_mode,
-                            make_output<QueuesBin>};
+extern const OutputType kQueuesBin{"queues.bin", "record_queues", false, in_packet_mode,
+                                   make_output<QueuesBin>};
 
 }  // namespace sluice

@@ -27,7 +27,6 @@ bool with_packets(const RunInfo& info) { return moves_packets(info.mode); }
 
 }  // namespace
 
-extern const OutputType kRttCsv;
-const OutputType kRttCsv{"rtt.csv", "rtt", false, with_packets, make_output<RttCsv>};
+extern const OutputType kRttCsv{"rtt.csv", "rtt", false, with_packets, make_output<RttCsv>};
 
 }  // namespace sluice

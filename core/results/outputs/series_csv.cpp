@@ -52,7 +52,7 @@ class SeriesCsv : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kSeriesCsv;
-const OutputType kSeriesCsv{"series.csv", "series", false, in_packet_mode, make_output<SeriesCsv>};
+extern const OutputType kSeriesCsv{"series.csv", "series", false, in_packet_mode,
+                                   make_output<SeriesCsv>};
 
 }  // namespace sluice

@@ -100,7 +100,6 @@ class TraceJson : public RunOutput {
 
 }  // namespace
 
-extern const OutputType kTraceJson;
-const OutputType kTraceJson{"trace.json", "trace", true, every_run, make_output<TraceJson>};
+extern const OutputType kTraceJson{"trace.json", "trace", true, every_run, make_output<TraceJson>};
 
 }  // namespace sluice

@@ -36,7 +36,7 @@ Outcome run_cut(const Case& given, std::uint64_t seed, AtCut&& at_cut) {
     hooks.on_sample = [](Tick, const auto&) {};
     hooks.sample_every = dice.size(5.0) * kNanosecond;
     hooks.sample_to = given.stop;
-    step::Driver driver(rig.store, given.events, hooks);
+    engine::Driver driver(rig.store, given.events, hooks);
     const double longest = 4 + dice.below(4);
     Tick now = 0;
     while (now < given.stop) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Partition clocks where there are many: sparse traffic in which partitions merge and split all the
-/// time, run apart on shared switches under occupancy bounds, and are moved by a supervisor. The test counts
+/// time, run apart on shared switches under occupancy bounds, and are moved forth and back. The test counts
 /// how often each of these happened, and every run is what one clock gives.
 #include "tests/support/clock_support.h"
 
@@ -66,8 +66,7 @@ void show(const ClockCounts& counts) {
             << counts.clocks.merges << " merges, " << counts.clocks.splits
             << " splits, domains: " << counts.clocks.domains_merged << " merged, "
             << counts.clocks.domains_split << " split, most " << counts.clocks.most_domains << "; "
-            << counts.zero_skips << " zero skips, " << counts.skip_backs << " skip-backs, "
-            << counts.rebasings << " rebasings");
+            << counts.zero_skips << " zero skips");
 }
 
 }  // namespace
@@ -89,10 +88,8 @@ TEST_CASE("unit.clock.domains.a_thousand_of_each") {
     show(counts);
     CHECK(counts.clocks.merges >= 1000);
     CHECK(counts.clocks.splits >= 1000);
-    CHECK(counts.rebasings >= 1000);
     CHECK(counts.clocks.bounded_stretches >= 1000);
     CHECK(counts.zero_skips >= 1000);
-    CHECK(counts.skip_backs >= 1000);
 }
 
 TEST_CASE("unit.clock.domains.tiny_buffers_couple") {

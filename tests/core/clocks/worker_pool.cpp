@@ -22,7 +22,7 @@ Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
     if (seed != 0) {
         pool.keep_division(scattered(given.topology.node_count(), workers, seed));
     }
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.divide_windows(pool);
     driver.advance(given.stop, rig);
     CHECK(pool.windows() == driver.windows());
@@ -125,7 +125,7 @@ TEST_CASE("unit.worker_pool.what_a_stalled_host_throws_reaches_the_caller") {
             step(cell, begin, end);
         };
     });
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.divide_windows(pool);
     CHECK_THROWS_AS(driver.advance(given.stop, rig), InternalError);
 }
@@ -136,7 +136,7 @@ TEST_CASE("unit.worker_pool.what_a_step_throws_reaches_the_caller") {
     step::WorkerPool pool(rig.store, {2, 0}, [](step::World&) {
         return [](const step::Cell&, Tick, Tick) { throw InternalError("thrown"); };
     });
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.divide_windows(pool);
     CHECK_THROWS_AS(driver.advance(given.stop, rig), InternalError);
 }
@@ -149,7 +149,7 @@ TEST_CASE("unit.worker_pool.takes_windows_that_have_enough_to_do") {
     for (const std::uint64_t least : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
         Rig rig(sent);
         step::WorkerPool pool(rig.store, {2, least}, step::cell_stepper);
-        step::Driver driver(rig.store, {}, {});
+        engine::Driver driver(rig.store, {}, {});
         driver.divide_windows(pool);
         driver.advance(sent.stop, rig);
         CHECK(pool.windows() == (least == 0 ? driver.windows() : 0));
@@ -170,7 +170,7 @@ TEST_CASE("unit.worker_pool.planted_race" * doctest::skip()) {
             };
     });
     pool.keep_division(scattered(given.topology.node_count(), 2, 1));
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.divide_windows(pool);
     driver.advance(given.stop, rig);
 }

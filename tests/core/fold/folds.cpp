@@ -242,7 +242,7 @@ TEST_CASE("unit.folds.hops_of_a_host_that_goes_its_own_way_are_counted_up_to_the
     Rig rig(given);
     rig.world.digest_hops = false;
     step::Folds folds(rig.store);
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     driver.fold(folds);
     driver.advance(delay, rig);
     REQUIRE(folds.counters().images == 1);

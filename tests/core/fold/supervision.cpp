@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a supervisor's notes say of copies.
+/// What the phase controller's notes say of copies.
 #include "core/fold/supervision.h"
 
 #include "tests/support/fold_parts.h"

@@ -67,7 +67,8 @@ Traced run(const Case& given, bool skip, Tick every = 0, Tick longest_skip = 0) 
     }
     store.begin();
     step::CellStep step_cell(world);
-    step::Driver driver(store, {}, std::move(hooks), step::Clocks::one, partitions, &controller);
+    engine::Driver driver(store, {}, std::move(hooks), engine::Clocks::one, partitions,
+                          &controller);
     driver.advance(given.stop, step_cell);
     controller.finish(given.stop);
     made.flows = store.results();

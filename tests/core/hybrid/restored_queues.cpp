@@ -151,10 +151,8 @@ TEST_CASE("unit.hybrid.engines_agree_on_restored_queues") {
             };
             const HybridOutcome windows = run(Driver::windows);
             const HybridOutcome oracle = run(Driver::oracle);
-            const HybridOutcome clocks = run(Driver::clocks);
             check_same(windows.outcome, oracle.outcome);
-            check_same(windows.outcome, clocks.outcome);
-            CHECK(windows.restored.placed == clocks.restored.placed);
+            CHECK(windows.restored.placed == oracle.restored.placed);
             total.placed += windows.restored.placed;
             total.given_back += windows.restored.given_back;
         });

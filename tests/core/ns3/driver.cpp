@@ -4,7 +4,7 @@
 /// is refused. That the order is ns-3's is for ns3_references.cpp.
 #include <set>
 
-#include "core/clocks/driver.h"
+#include "core/engine/driver.h"
 #include "core/ns3/driver.h"
 #include "tests/support/error_of.h"
 #include "tests/support/step_random.h"
@@ -111,7 +111,7 @@ TEST_CASE("unit.ns3.driver.cases_without_a_drop_complete") {
 TEST_CASE("unit.ns3.driver.windows_are_refused") {
     const Case given = ns3_case(7000);
     Rig rig(given);
-    CHECK_THROWS_AS(step::Driver(rig.store, given.events, {}), InternalError);
+    CHECK_THROWS_AS(engine::Driver(rig.store, given.events, {}), InternalError);
 }
 
 TEST_CASE("unit.ns3.driver.starts_between_nanoseconds") {

@@ -39,7 +39,7 @@ struct Uplinks {
 
     explicit Uplinks(const Case& given) {
         Rig rig(given);
-        step::Driver driver(rig.store, {}, {});
+        engine::Driver driver(rig.store, {}, {});
         driver.advance(given.stop, rig);
         for (const FlowResult& result : rig.store.results()) {
             CHECK(result.finish != kNever);
@@ -132,7 +132,7 @@ TEST_CASE("unit.step.adaptive.weights_give_a_slow_link_its_share") {
 TEST_CASE("unit.step.adaptive.a_paused_port_comes_last") {
     const Case given = across_spines(LoadBalance::adaptive, 1000);
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(kMicrosecond, rig);  // flows have begun, and nothing has arrived yet
     step::World& world = rig.store.world();
     const Topology& topology = rig.store.topology();
@@ -213,7 +213,7 @@ TEST_CASE("unit.step.entropy.values_come_in_rounds") {
     Case given = across_spines(LoadBalance::entropy, 400'000);
     given.config.spray.entropy_values = 10;
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(kMicrosecond, rig);
     const step::World& world = rig.store.world();
     step::Sender sender;
@@ -240,7 +240,7 @@ TEST_CASE("unit.step.entropy.permuted_rounds_have_each_value_once") {
     given.config.spray.entropy_values = 16;
     given.config.spray.entropy_order = EntropyOrder::permuted;
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(kMicrosecond, rig);
     const step::World& world = rig.store.world();
     int rotations = 0;
@@ -266,7 +266,7 @@ TEST_CASE("unit.step.entropy.values_come_back_unmarked_and_in_order") {
     Case given = across_spines(LoadBalance::entropy, 400'000);
     given.config.spray.entropy_recycle = true;
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(kMicrosecond, rig);  // flows have begun, and nothing has arrived yet
     step::World& world = rig.store.world();
     step::Sender sender;
@@ -301,7 +301,7 @@ TEST_CASE("unit.step.entropy.bad_values_are_passed_over_for_their_points") {
     given.config.spray.entropy_values = 4;
     given.config.spray.entropy_avoid = true;
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(kMicrosecond, rig);
     step::World& world = rig.store.world();
     step::EntropyScores& its = world.entropy_scores[0];

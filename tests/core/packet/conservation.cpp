@@ -147,7 +147,7 @@ void check_capacity(const Rig& rig, const Case& given, Tick now) {
 template <class Look>
 void look_at_random_instants(const Case& given, Dice& dice, Look&& look) {
     Rig rig(given, true);
-    step::Driver driver(rig.store, given.events, {});
+    engine::Driver driver(rig.store, given.events, {});
     Tick limit = 0;
     while (driver.next() < given.stop) {
         limit = std::max(limit, driver.next()) + 1 + dice.below(40) * kMicrosecond / 3;
@@ -205,7 +205,7 @@ TEST_CASE("unit.step.conservation.nothing_left_at_the_end") {
         given.stop = kNever;
         INFO(given.name);
         Rig rig(given, true);
-        step::Driver driver(rig.store, given.events, {});
+        engine::Driver driver(rig.store, given.events, {});
         CHECK(driver.advance(200 * kMillisecond, rig) == kNever);
         check_empty(rig);
     }

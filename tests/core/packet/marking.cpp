@@ -85,7 +85,7 @@ TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
         ++samples;
         depth += rig.world.egress[port].class_bytes[3];
     };
-    step::Driver driver(rig.store, {}, hooks);
+    engine::Driver driver(rig.store, {}, hooks);
     driver.advance(1100 * kMicrosecond, rig);
     depth /= static_cast<double>(samples);
     const auto packets = static_cast<double>(rig.world.egress[port].tx_packets - packets_before);
@@ -125,7 +125,7 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     given.config = config_for(congestion::Law::hpcc);
     given.flows = {flow(0, 2, 1000, 0), flow(1, 2, 1000, 0)};
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(1'500 * kNanosecond, rig);
     const auto record = [&](FlowId f) {
         const congestion::IntRecord* slot = step::int_slot(rig.world, rig.world.route[f], 0);

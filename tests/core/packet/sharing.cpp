@@ -55,7 +55,7 @@ TEST_CASE("unit.step.sharing.dwrr_weights_share_one_to_three") {
     Case given = classes_to_one({1, 2}, 4'000'000);
     given.config.queues.weights[2] = 3;
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     // 4000 packets in turn: class 2 is through after 5333 packets' time, class 1 has 1333 then.
     // At every instant before, each round of 4 frames carries 1 and 3.
     for (Tick at = 20 * kMicrosecond; at < 5300 * kFrame; at += 37 * kMicrosecond) {
@@ -81,7 +81,7 @@ TEST_CASE("unit.step.sharing.dwrr_counts_bytes_not_packets") {
     }
     assign_source_ports(given.flows);
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(2 * kMicrosecond + 500 * kFrame, rig);
     std::int64_t small = 0;
     for (std::size_t f = 1; f < given.flows.size(); ++f) {

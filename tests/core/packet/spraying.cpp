@@ -29,7 +29,7 @@ std::size_t ports_of(const Case& given, std::size_t i) {
     Case alone = given;
     alone.flows = {given.flows[i]};
     Rig rig(alone);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(kSecond, rig);
     CHECK(rig.store.results()[0].finish != kNever);
     std::size_t ports = 0;

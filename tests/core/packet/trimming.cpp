@@ -86,7 +86,7 @@ TEST_CASE("unit.step.trimming.any_order_of_execution") {
             check_same(expected, run_clocks(given, false, counts));
         }
         Rig rig(given);
-        step::Driver driver(rig.store, {}, {});
+        engine::Driver driver(rig.store, {}, {});
         driver.advance(given.stop, rig);
         for (const PortStatistics& port : rig.store.port_statistics(given.stop)) {
             trimmed += port.trimmed;

@@ -29,12 +29,12 @@ Churned run_churn(const Case& given, bool clocks) {
     };
     step::FlowPartitions partitions(rig.store);
     if (clocks) {
-        step::Driver driver(rig.store, {}, hooks, step::Clocks::many, partitions, nullptr);
+        engine::Driver driver(rig.store, {}, hooks, engine::Clocks::many, partitions, nullptr);
         driver.tune({4, 4, 1'000'000, 8});
         driver.advance(given.stop, rig);
         made.solo = driver.statistics().windows_solo;
     } else {
-        step::Driver driver(rig.store, {}, hooks);
+        engine::Driver driver(rig.store, {}, hooks);
         driver.advance(given.stop, rig);
     }
     made.outcome = outcome_of(rig.store, given.stop);
@@ -108,7 +108,7 @@ TEST_CASE("unit.world.flows.one_that_opens_while_its_path_is_cut_waits_for_the_r
         std::vector<FlowRecord> finished;
         RunHooks hooks;
         hooks.on_finish = [&](const FlowRecord& flow) { finished.push_back(flow); };
-        step::Driver driver(rig.store, given.events, hooks);
+        engine::Driver driver(rig.store, given.events, hooks);
         driver.advance(given.stop, rig);
         REQUIRE(finished.size() == 3);
         CHECK(finished[0].spec.src == 0);

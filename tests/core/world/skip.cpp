@@ -36,7 +36,7 @@ Outcome run_with_cuts(const Case& given, AtCut&& at_cut) {
     hooks.sample_from = hooks.sample_every;
     hooks.sample_to = given.stop;
     hooks.on_sample = [&](Tick now, const auto&) { at_cut(rig, now); };
-    step::Driver driver(rig.store, given.events, std::move(hooks));
+    engine::Driver driver(rig.store, given.events, std::move(hooks));
     driver.advance(given.stop, rig);
     return outcome_of(rig.store, end_of(given));
 }

@@ -130,7 +130,7 @@ void check_whole(std::uint64_t seed, Tick shift, bool answers, Tally& tally) {
     if (answers) {
         leave_answers_out(dice, rig.store);
     }
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     driver.advance(at, rig);
     const step::NetworkPart part = whole(rig.store);
     if (part.flows.empty()) {
@@ -207,7 +207,7 @@ std::size_t check_partitions(std::uint64_t seed) {
     const Tick at = (30 + dice.below(100)) * kMicrosecond + dice.below(1'000'000);
     Rig rig(given);
     step::FlowPartitions partitions(rig.store);
-    step::Driver driver(rig.store, {}, {}, step::Clocks::one, partitions, nullptr);
+    engine::Driver driver(rig.store, {}, {}, engine::Clocks::one, partitions, nullptr);
     driver.advance(at, rig);
     struct Taken {
         step::NetworkPart part;
@@ -276,7 +276,7 @@ TEST_CASE("unit.snapshot.a_message_that_waits_to_go_elsewhere_is_not_in_it") {
         const Tick at = 20 * kMicrosecond;
         Rig rig(given);
         step::FlowPartitions partitions(rig.store);
-        step::Driver driver(rig.store, {}, {}, step::Clocks::one, partitions, nullptr);
+        engine::Driver driver(rig.store, {}, {}, engine::Clocks::one, partitions, nullptr);
         driver.advance(at, rig);
         const step::Extent extent = partitions.extent(partitions.set().partitions().front());
         const step::NetworkPart part{extent.ports, extent.hosts, {0}};
@@ -348,7 +348,7 @@ void check_copy(std::uint64_t seed, congestion::Law law) {
     const Case given = half_busy(dice, hosts, law);
     INFO("seed " << seed);
     Rig rig(given);
-    step::Driver driver(rig.store, {}, {});
+    engine::Driver driver(rig.store, {}, {});
     const Tick at = (12 + dice.below(60)) * kMicrosecond;
     driver.advance(at, rig);
     step::NetworkPart original = some_hosts(given.topology, 0, hosts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Advances a world window by window and does what happens between windows, at *cuts*: link events,
-/// queue samples, what a supervisor plans, reports. One driver for a network on one clock and on many
-/// (Domains); whoever drives it, a SystemC process or a plain loop, differs only in how a cell's step is
+/// queue samples, what the phase controller plans, reports. One driver for a network on one clock and on many
+/// (step::Domains); whoever drives it, a SystemC process or a plain loop, differs only in how a cell's step is
 /// called.
 #pragma once
 
@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "core/clocks/domains.h"
-#include "core/clocks/folding.h"
 #include "core/clocks/hook_runner.h"
-#include "core/clocks/membership.h"
-#include "core/clocks/supervisor.h"
 #include "core/clocks/window_loop.h"
+#include "core/engine/flow_changes.h"
 
 namespace sluice::step {
-
 class WorkerPool;
+}
+
+namespace sluice::engine {
 
 /// On how many clocks a network runs where its partitions are kept.
 enum class Clocks : std::uint8_t { one, many };
@@ -27,10 +27,10 @@ enum class Clocks : std::uint8_t { one, many };
 class Driver {
   public:
     /// Call store.begin() first. The store must outlive the driver.
-    Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks);
-    /// Keeps partitions. All references must outlive the driver; `supervisor` may be null.
-    Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks, Clocks clocks,
-           FlowPartitions& partitions, Supervisor* supervisor);
+    Driver(step::WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks);
+    /// Keeps partitions. All must outlive the driver. `controller` may be null, and on many clocks it is.
+    Driver(step::WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks, Clocks clocks,
+           step::FlowPartitions& partitions, hybrid::PhaseController* controller);
     ~Driver();
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
@@ -39,16 +39,16 @@ class Driver {
     void expect_packets_from_outside();
     /// A packet is about to be put on the link to `port` from outside at `at`, not before now(), which stands still
     /// meanwhile.
-    void before_packet_from_outside(const Packet& packet, PortId port, Tick at);
+    void before_packet_from_outside(const step::Packet& packet, PortId port, Tick at);
     /// Takes up and reports flows that were closed from outside.
     void take_up_closed();
-    void tune(const ClockTuning& tuning);
+    void tune(const step::ClockTuning& tuning);
     /// Windows of a network on one clock are stepped by `pool`, not by step_cell, while it takes them and
     /// nothing is folded. It must outlive the driver.
-    void divide_windows(WorkerPool& pool);
-    /// On one clock, without a supervisor or with one that notes what copies need (Supervisor::copy_notes). Hops that are
-    /// not executed are in no checksum. It must outlive the driver.
-    void fold(Folding& folding);
+    void divide_windows(step::WorkerPool& pool);
+    /// On one clock, without a phase controller or with one that notes what copies need (copy_notes()). Hops that are
+    /// not executed are in no checksum. `folds` must outlive the driver.
+    void fold(step::Folds& folds);
     /// Between windows: the columns are as if nothing had been folded.
     void unfold();
 
@@ -56,10 +56,10 @@ class Driver {
     Tick now() const { return now_; }
     bool stopped() const { return hooks_.stopped(); }
     std::uint64_t windows() const;
-    ClockStatistics statistics() const;
+    step::ClockStatistics statistics() const;
 
     /// The next instant at which there is something to do.
-    Tick next() const { return std::min(next_instant(store_.world()), next_cut()); }
+    Tick next() const { return std::min(step::next_instant(store_.world()), next_cut()); }
     /// The next instant at which something happens between windows.
     Tick next_cut() const;
 
@@ -69,7 +69,7 @@ class Driver {
     template <class StepCell, class AfterWindow>
     Tick advance(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
         while (!stopped()) {
-            const Tick begin = next_instant(store_.world());
+            const Tick begin = step::next_instant(store_.world());
             const Tick cut = next_cut();
             if (cut <= begin) {
                 if (cut >= limit || cut == kNever) {
@@ -86,10 +86,10 @@ class Driver {
             take_up_changes();
             after_window();
             if (apart || (windows() & 255U) == 0 || now_ >= hooks_.next_progress()) {
-                hooks_.report(now_, membership_->finished());
+                hooks_.report(now_, changes_.finished());
             }
         }
-        hooks_.report(now_, membership_->finished());
+        hooks_.report(now_, changes_.finished());
         return stopped() ? kNever : next();
     }
 
@@ -103,14 +103,14 @@ class Driver {
     /// stretch of solo windows, not beyond `limit`. True if it was that.
     template <class StepCell>
     bool run(Tick begin, Tick until, Tick limit, StepCell&& step_cell) {
-        World& world = store_.world();
+        step::World& world = store_.world();
         if (domains_ == nullptr) {
             const Tick end = std::min(begin + world.lookahead, until);
             if (pool_ != nullptr && for_pool()) {
                 run_divided(begin, until);
                 return false;
             }
-            run_window(world, begin, end, step_cell);
+            step::run_window(world, begin, end, step_cell);
             now_ = std::max(now_, end);
             window_end_ = end;
             ++windows_;
@@ -134,17 +134,17 @@ class Driver {
     void take_up_changes();
     void take_up_separated();
 
-    WorldStore& store_;
-    HookRunner hooks_;
-    std::unique_ptr<Domains> domains_;  ///< null: one clock
-    std::unique_ptr<Membership> membership_;
-    Supervisor* supervisor_ = nullptr;
-    WorkerPool* pool_ = nullptr;
-    Folding* folding_ = nullptr;
+    step::WorldStore& store_;
+    step::HookRunner hooks_;
+    std::unique_ptr<step::Domains> domains_;  ///< null: one clock
+    FlowChanges changes_;
+    hybrid::PhaseController* controller_ = nullptr;  ///< null: nothing is skipped
+    step::WorkerPool* pool_ = nullptr;               ///< null: one thread
+    step::Folds* folds_ = nullptr;                   ///< null: nothing is folded
     bool outside_ = false;  ///< what goes on may be where next_instant() does not see it
     Tick now_ = 0;
     Tick window_end_ = 0;        ///< before now_ where something skipped back
     std::uint64_t windows_ = 0;  ///< without domains
 };
 
-}  // namespace sluice::step
+}  // namespace sluice::engine
