@@ -4,6 +4,9 @@ include(CMakePackageConfigHelpers)
 
 get_property(exported GLOBAL PROPERTY sluice_exported_targets)
 install(TARGETS ${exported} EXPORT sluice_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# All that an installation needs, without tests and benches: what ./quickstart --install builds.
+add_custom_target(sluice_installed)
+add_dependencies(sluice_installed sluice sluice_capi ${exported})
 # Machine code alone: other programs link it as they like.
 get_property(optimized GLOBAL PROPERTY sluice_optimized_at_link)
 foreach(library IN LISTS optimized)

@@ -178,7 +178,7 @@ void FlowRun::Impl::report_finished(const RunHooks& hooks) {
 
 void FlowRun::Impl::report(const RunHooks& hooks) {
     if (!finished.empty()) report_finished(hooks);
-    if (!hooks.on_progress) return;
+    if (!hooks.on_progress || stopped) return;
     if (now < next_progress && ++instants % kInstantsPerLook != 0) return;
     const auto wall = Wall::now();
     if (now >= next_progress || wall - last_progress > kWallInterval) {

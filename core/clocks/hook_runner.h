@@ -84,7 +84,8 @@ class HookRunner {
             });
             frames.count = 0;
         }
-        if (hooks_.on_progress) {
+        // Whoever has ended the run is not asked again: 200 ms later the answer would be another one.
+        if (hooks_.on_progress && !stopped_) {
             const auto wall = std::chrono::steady_clock::now();
             if (now >= next_progress_ || wall - last_wall_ > std::chrono::milliseconds(200)) {
                 last_wall_ = wall;

@@ -51,6 +51,13 @@ def test_axes_that_do_not_fit_their_keys(small):
     refused(sluice.Study, small, name="a/b", says="a file's name")
 
 
+def test_studies_that_no_file_can_hold(small, tmp_path):
+    for base, axes, more, says in ((tmp_path / "\udcff.toml", {"seed": [1]}, {}, "must be UTF-8"),
+                                   (small, {"seed": [1]}, {"set": {"a.\udcff": 1}}, "must be UTF-8"),
+                                   (small, {"seed": [1]}, {"name": "n" * 300}, "File name too long")):
+        refused(sluice.Study(base, axes, folder=tmp_path / "study", **more).run, says=says)
+
+
 def test_spaces_and_searches(small, tmp_path):
     for space in (None, 5, {}, {"seed": 5}, {"seed": (2, 1)}, {"seed": "ab"}, {3: [1]}):
         refused(sluice.latin_hypercube, space, 4)

@@ -29,6 +29,16 @@ def path(name: str, value: Any) -> str:
         raise Error(f"{name} {shown(value)} must be a path") from None
 
 
+def utf8(name: str, value: Any) -> str:
+    """A path or text that a file of UTF-8 can hold: a file's name may be any bytes."""
+    held = path(name, value)
+    try:
+        held.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Error(f"{name} {shown(held)} must be UTF-8") from None
+    return held
+
+
 def text(name: str, value: Any) -> str:
     """A text."""
     if not isinstance(value, str):

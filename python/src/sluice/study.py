@@ -74,8 +74,11 @@ class Study:
                 lines += [f"key = {toml.value(keys[0])}", f"values = {toml.value([value[0] for value in values])}"]
             else:
                 lines += [f"keys = {toml.value(keys)}", f"values = {toml.value(values)}"]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise Error(f"{arguments.shown(str(self.file))}: {error.strerror}") from None
         return self.file
 
     def plan(self) -> str:

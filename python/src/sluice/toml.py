@@ -24,7 +24,7 @@ def value(of: Any) -> str:
         return _number(of)
     if isinstance(of, (str, os.PathLike)):
         # JSON's escapes are TOML's, but for DEL, which TOML wants escaped.
-        return json.dumps(arguments.path("the value", of), ensure_ascii=False).replace("\x7f", "\\u007f")
+        return json.dumps(arguments.utf8("the value", of), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(of, Mapping):
         return "{" + ", ".join(f"{_key(key)} = {value(held)}" for key, held in of.items()) + "}"
     if isinstance(of, Iterable) and not isinstance(of, (bytes, bytearray)):
@@ -41,7 +41,7 @@ def _number(of: float) -> str:
 
 
 def _key(name: Any) -> str:
-    name = arguments.text("the key", name)
+    name = arguments.utf8("the key", arguments.text("the key", name))
     plain = all(part and part.replace("_", "").replace("-", "").isalnum() and part.isascii()
                 for part in name.split("."))
     return name if plain else json.dumps(name, ensure_ascii=False)
