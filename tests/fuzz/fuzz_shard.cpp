@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(batch.take(shard.path()) <= taken);
         const auto known = batch.known(false, true);
         require(known.size() <= taken);
-        batch.begin({"seed"}, {}, true);
+        batch.begin({"seed"}, {}, "", true);
         require(batch.aside() <= batch.size());
         batch.references();
         batch.folders();

@@ -34,7 +34,7 @@ TEST_CASE("unit.report.a_batch_is_ranked_by_means_over_seeds") {
     const std::string path = folder.file("batch.db");
     {
         BatchStore store(path, "test");
-        store.begin({"congestion.law", "seed"}, {});
+        store.begin({"congestion.law", "seed"}, {}, "");
         store.add(row_of_law(0, "hpcc", "1", 1e-3));
         store.add(row_of_law(1, "hpcc", "2", 5e-3));
         store.add(row_of_law(2, "dctcp", "1", 2e-3));
