@@ -201,6 +201,9 @@ void report(const Batch& batch, const BatchRun& run) {
 int exit_code(const BatchRun& run) {
     const BatchPosition& at = run.position();
     if (run.interrupted()) return kExitInterrupted;
+    if (run.memo() != nullptr && run.memo()->added() && !run.memo()->added()->fault.empty()) {
+        return kExitWorkLeft;
+    }
     const std::size_t whole = at.count(BatchStatus::done) + at.count(BatchStatus::cut_off);
     return whole == at.experiments ? kExitDone : kExitWorkLeft;
 }

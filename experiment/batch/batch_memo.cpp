@@ -12,8 +12,26 @@ namespace sluice {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// ConfigError if `file` is what a batch keeps for itself: the snapshot of any, or a file of this one's folder.
+void check_name(const std::string& directory, const std::string& file) {
+    const fs::path name = fs::path(file).filename();
+    std::error_code ignored;
+    const fs::path folder =
+        fs::weakly_canonical(fs::absolute(file, ignored).parent_path(), ignored);
+    const bool here = folder == fs::weakly_canonical(fs::absolute(directory, ignored), ignored);
+    const bool own = name == "batch.db" || name == "batch.csv" || name == "check.csv";
+    if (name == kStartMemo || (here && own)) {
+        throw ConfigError(file, 0, "cannot be the memo: a batch keeps its own in that file");
+    }
+}
+
+}  // namespace
+
 BatchMemo::BatchMemo(const std::string& directory, std::string file, bool anew)
     : file_(std::move(file)), kept_((fs::path(directory) / kStartMemo).string()), anew_(anew) {
+    check_name(directory, file_);
     memo::Loaded loaded = memo::load(file_);
     // Found out before hours of simulation rather than after.
     std::error_code ignored;
@@ -39,8 +57,10 @@ void BatchMemo::take(memo::Content content) {
 void BatchMemo::take_kept() {
     memo::Loaded loaded = memo::load(kept_);
     if (loaded.damaged > 0) {
-        throw ConfigError(kept_, 0,
-                          "is damaged; --anew begins the batch with the memo as it is now");
+        throw ConfigError(
+            kept_, 0,
+            "is damaged; --anew, of the whole batch, or another --out begins with the "
+            "memo as it is now");
     }
     damaged_ = 0;
     take(std::move(loaded.content));
@@ -53,6 +73,8 @@ void BatchMemo::keep(const std::string& own) {
         std::error_code error;
         fs::remove(made, error);
         memo::save(made.string(), content_);
+        fs::permissions(
+            made, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
         // Of several shards that begin at a time, the first one's stays.
         if (!anew_) fs::create_hard_link(made, kept_, error);
         const bool other = error == std::errc::file_exists;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include <fmt/core.h>
 
@@ -63,7 +65,12 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
                                       "replaces them, --out names another folder",
                                       there));
     }
-    if (memo_) memo_->keep(directory());
+    if (memo_) {
+        memo_->keep(directory());
+    } else if (settings_.anew && !settings_.shard) {
+        std::error_code ignored;
+        std::filesystem::remove(std::filesystem::path(directory()) / kStartMemo, ignored);
+    }
     take_up(last_before);
     if (settings_.merge) aside_.gaps = gaps();
 }

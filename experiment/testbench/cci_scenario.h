@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/error.h"
 #include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
 #include "scenario/effective_keys.h"
@@ -49,21 +49,21 @@ class CciScenario {
         const std::string prefix = name + ".";
         for (const auto& [preset, value] : broker.get_unconsumed_preset_values()) {
             if (preset.compare(0, prefix.size(), prefix) == 0) {
-                set_config(values, preset.substr(prefix.size()), config_value(value),
+                set_config(values, preset.substr(prefix.size()), config_value(value, preset),
                            "CCI preset " + preset);
             }
         }
         return make_scenario(std::move(values), path, Workloads::optional);
     }
 
-    static ConfigValue config_value(const cci::cci_value& value) {
-        ConfigValue out;
+    static ConfigValue config_value(const cci::cci_value& value, const std::string& preset) {
         if (value.is_bool()) {
             return boolean_value(value.get_bool());
         }
         if (value.is_string()) {
             return text_value(value.get_string().c_str());
         }
+        ConfigValue out;
         if (value.is_int64()) {
             out.kind = ConfigValue::Kind::integer;
             out.integer = value.get_int64();
@@ -72,25 +72,35 @@ class CciScenario {
         } else if (value.is_list()) {
             out.kind = ConfigValue::Kind::array;
             for (const cci::cci_value entry : value.get_list()) {
-                out.array.push_back(config_value(entry));
+                out.array.push_back(config_value(entry, preset));
+            }
+        } else if (value.is_map()) {
+            for (const auto& entry : value.get_map()) {
+                out.table.push_back(
+                    {entry.key, {}, config_value(cci::cci_value(entry.value), preset)});
             }
         } else {
-            return text_value(value.to_json());
+            throw ConfigError("CCI preset " + preset + ": has no value");
         }
         return out;
     }
 
-    /// A quantity may have been preset as a number ("network.payload"): then its parameter is one.
+    /// As what it was preset, if it was: a quantity may be a number ("network.payload"), a list of hosts a name. A list or
+    /// table is published by its members.
     template <class T>
     void publish(const std::string& name, const T& value, cci::cci_broker_handle broker,
                  const cci::cci_originator& origin) {
         const cci::cci_value preset = broker.get_preset_cci_value(name);
-        if (std::is_same_v<T, std::string> && preset.is_int64()) {
-            add<std::int64_t>(name, preset.get_int64(), broker, origin);
-        } else if (std::is_same_v<T, std::string> && preset.is_number()) {
-            add<double>(name, preset.get_number(), broker, origin);
-        } else {
+        if (preset.is_null()) {
             add<T>(name, value, broker, origin);
+        } else if (preset.is_bool()) {
+            add<bool>(name, preset.get_bool(), broker, origin);
+        } else if (preset.is_int64()) {
+            add<std::int64_t>(name, preset.get_int64(), broker, origin);
+        } else if (preset.is_number()) {
+            add<double>(name, preset.get_number(), broker, origin);
+        } else if (preset.is_string()) {
+            add<std::string>(name, preset.get_string().c_str(), broker, origin);
         }
     }
     template <class T>

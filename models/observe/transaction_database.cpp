@@ -15,7 +15,7 @@ constexpr std::int64_t kUnsigned = 3;
 constexpr std::int64_t kString = 12;
 
 constexpr const char* kTables =
-    "PRAGMA journal_mode = OFF;"  // the file has no name yet
+    "PRAGMA journal_mode = MEMORY;"  // the file has no name yet
     "PRAGMA synchronous = OFF;"
     "CREATE TABLE ScvStream(id INTEGER NOT NULL PRIMARY KEY, name TEXT, kind TEXT);"
     "CREATE TABLE ScvGenerator(id INTEGER NOT NULL PRIMARY KEY, stream INTEGER REFERENCES "

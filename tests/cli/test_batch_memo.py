@@ -158,11 +158,21 @@ class BatchMemo(BatchTest):
             self.assertFalse((self.folder / "out").exists())
         self.teach()
         self.with_memo("out")
-        before = (self.folder / "out" / "memo-start.sqlite").read_bytes()
+        snapshot = self.folder / "out" / "memo-start.sqlite"
+        before = snapshot.read_bytes()
+        self.assertEqual(snapshot.stat().st_mode & 0o777, 0o444)
+        for name in ("out/memo-start.sqlite", "out/batch.db", "out/../out/batch.csv", str(self.folder / "out/check.csv")):
+            self.refuse("batch", "batch.toml", "--out", "out", "--memo", name, "--resume",
+                        says=(name, "a batch keeps its own in that file"))
+        self.refuse("batch", "batch.toml", "--out", "other", "--memo", "out/memo-start.sqlite", says="keeps its own")
+        self.assertEqual(snapshot.read_bytes(), before)
+        snapshot.chmod(0o644)
         self.write("out/memo-start.sqlite", before[:3000])
         self.refuse("batch", "batch.toml", "--out", "out", "--memo", "memo.sqlite", "--resume",
                     says=("out/memo-start.sqlite", "is damaged"))
         self.with_memo("out", "--anew")
+        self.assertEqual(self.succeed("batch", "batch.toml", "--out", "out", "--anew").stderr, "")
+        self.assertFalse(snapshot.exists())
 
     def test_damaged_entries_are_passed_over(self):
         self.teach()

@@ -88,11 +88,20 @@ CHECKS = {
 ARGUMENTS = {
     "cci-parameters": ["incast.toml", 'net.congestion.law="timely"', "net.workload.senders=8", "net.network.payload=1000"],
 }
+# What it takes, too.
+TAKEN = {
+    "cci-parameters": [
+        ["incast.toml", 'net.workload={"type": "flows", "list": [[0, 1, "1MB"]]}'],
+        ["incast.toml", 'net.workload.receiver="host2"'],
+        ["link-failure.toml", "net.link_event.0.link=[8, 10]"],
+    ],
+}
 # Arguments that it refuses, with code 2 and a line that begins so.
 REFUSED = {
     "cci-parameters": [
         (["incast.toml", 'net.congestion.lawn="timely"'], "CCI preset net.congestion.lawn: unknown key"),
         (["incast.toml", 'net.workload.senders="all"'], "CCI preset net.workload.senders: "),
+        (["incast.toml", "net.network.ecn.pmax=null"], "CCI preset net.network.ecn.pmax: has no value"),
         (["incast.toml", "net.network.ecn.pmax=[1]"], "CCI preset net.network.ecn.pmax: "),
     ],
 }
@@ -145,6 +154,8 @@ def main():
     text = run(*command(build, examples, options.name, ARGUMENTS.get(options.name, [])))
     print(text)
     CHECKS[options.name](text)
+    for arguments in TAKEN.get(options.name, []):
+        run(*command(build, examples, options.name, arguments))
     for arguments, message in REFUSED.get(options.name, []):
         done = subprocess.run(command(build, examples, options.name, arguments), capture_output=True, text=True)
         # Behind the lines with which SystemC begins.

@@ -52,6 +52,10 @@ class Quickstart(unittest.TestCase):
         _, calls = self.quickstart("--build-only")
         self.assertIn("--target sluice ", calls)
         self.assertNotIn("sluice_installed", calls)
+        for wrong in (["--install"], ["--install", "--train"], ["--install", "/proc/nowhere"]):
+            code, calls = self.quickstart(*wrong)
+            self.assertNotEqual(code, 0)
+            self.assertEqual(calls, "")
         code, calls = self.quickstart("--install", "some/where")
         self.assertEqual(code, 0)
         built, installed = calls.splitlines()[-2:]
