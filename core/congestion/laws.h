@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The list of laws. A law is a header that defines, in a namespace of its name, its Parameters,
-/// its State and its Hooks (LawHooks, types.h); it joins the simulator by the two lines below. The
-/// name is also the word by which scenarios choose it and the name of its table there.
+/// The list of laws. A law is a header of this folder that defines, in a namespace of its name, its Parameters, its State
+/// and its Hooks (LawHooks, types.h); it joins the simulator by its line below. The name is that of the header, the word by
+/// which scenarios choose it, and the name of its table there.
 #pragma once
 
 #include <cstdint>
 
-#include "core/congestion/dcqcn.h"
-#include "core/congestion/dctcp.h"
-#include "core/congestion/hpcc.h"
-#include "core/congestion/none.h"
-#include "core/congestion/nscc.h"
-#include "core/congestion/rccc.h"
-#include "core/congestion/swift.h"
-#include "core/congestion/timely.h"
 #include "core/congestion/types.h"
 #include "core/hd.h"
 
@@ -29,11 +21,18 @@
     LAW(none)
 // clang-format on
 
+#include "core/congestion/law_headers.h"
+
 namespace sluice::congestion {
 
 #define SLUICE_LAW(name) name,
 enum class Law : std::uint8_t { SLUICE_LAWS(SLUICE_LAW) };
 #undef SLUICE_LAW
+
+#define SLUICE_LAW(name) +1
+inline constexpr int kLaws = SLUICE_LAWS(SLUICE_LAW);
+#undef SLUICE_LAW
+static_assert(kLaws <= kMostLaws, "law_headers.h includes fewer headers than there are laws");
 
 struct Parameters : CommonParameters {
     Law law = Law::hpcc;

@@ -16,7 +16,7 @@ PROGRAM = sys.argv[1]
 SLUICE = sys.argv[2]
 SOURCE = pathlib.Path(sys.argv[3])
 # Those that are headers: a patch adds two lines to the list, the entry and its #include. All others add the entry.
-HEADERS = {"admission", "law", "marking", "rate_source", "restorer", "scheduler"}
+HEADERS = {"admission", "marking", "rate_source", "restorer", "scheduler"}
 
 
 def run(text, *classes, hosts=3):
