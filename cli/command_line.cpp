@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -85,7 +86,14 @@ CommandLine CommandLine::add_subcommand(const std::string& name, const std::stri
 template <class T>
 CommandOption CommandLine::add_option(const std::string& name, T& variable,
                                       const std::string& text) {
-    return CommandOption(app_->add_option(name, variable, text));
+    CLI::Option* const option = app_->add_option(name, variable, text);
+    // Else an unset variable of a script passes for no option at all.
+    if constexpr (std::is_same_v<T, std::string>) {
+        option->check([](const std::string& value) {
+            return value.empty() ? std::string("must not be empty") : std::string();
+        });
+    }
+    return CommandOption(option);
 }
 
 // Types of options' variables.

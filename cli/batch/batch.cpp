@@ -230,6 +230,17 @@ void tell_aside(const BatchAside& aside) {
 /// What is to be known of the memo, or of one that was not named.
 void tell_memo(const BatchRun& run, const std::string& directory) {
     std::error_code ignored;
+    const BatchAside& aside = run.aside();
+    if (aside.other_memos > 0 && !aside.gaps.empty()) {
+        print_error(
+            "sluice: {} of experiments that began with another memo, or with none, do not count; "
+            "allowed: the --memo that they had\n",
+            counted(aside.other_memos, "result", "results"));
+    }
+    if (!aside.first_memo.empty()) {
+        print_error("sluice: the batch began with the memo {}; {} gets what it has learned\n",
+                    aside.first_memo, run.memo()->file());
+    }
     if (run.memo() == nullptr) {
         const std::string kept = directory + "/" + kStartMemo;
         if (!std::filesystem::exists(kept, ignored)) return;

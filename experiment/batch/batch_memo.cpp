@@ -36,7 +36,7 @@ BatchMemo::BatchMemo(const std::string& directory, std::string file, bool anew)
     // Found out before hours of simulation rather than after.
     std::error_code ignored;
     const fs::path folder = fs::absolute(file_, ignored).parent_path();
-    if (!fs::is_directory(folder, ignored)) {
+    if (file_ != memo::default_path() && !fs::is_directory(folder, ignored)) {
         throw ConfigError(file_, 0, "cannot be a memo: its folder does not exist");
     }
     if (!anew_ && fs::exists(kept_, ignored)) {

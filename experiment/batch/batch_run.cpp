@@ -31,10 +31,20 @@ double seconds_of(const BatchRow& row, const char* name, double without) {
 double jct_of(const BatchRow& row) { return seconds_of(row, "jct_s", -1); }
 double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
 
-/// A shard's folder may be begun anew; what the whole batch begins with stays.
+/// A shard's folder may be begun anew; what the whole batch begins with stays. Nor is what an earlier run has left of any
+/// use, if it was killed before its first row.
 std::optional<BatchMemo> memo_of(const BatchSettings& settings) {
     if (settings.memo.empty()) return std::nullopt;
-    return BatchMemo(settings.directory, settings.memo, settings.anew && !settings.shard);
+    const bool whole = !settings.shard && !settings.merge;
+    const bool first = !settings.resume && shard_databases(settings.directory).empty();
+    return BatchMemo(settings.directory, settings.memo, whole && (settings.anew || first));
+}
+
+/// By which the same file is found again from another folder.
+std::string whole_path(const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored)
+        .string();
 }
 
 }  // namespace
@@ -49,7 +59,7 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
       memo_(memo_of(settings)),
       folder_(folder_of(settings), OutputFolder::Use::alone),
       table_(folder_.file(kBatchTable), batch.columns(), batch.size()),
-      store_(folder_.file(kBatchDatabase), program_version()),
+      store_(folder_.file(kBatchDatabase), program_version(), settings.anew),
       host_turns_(settings.host_lanes) {
     position_.experiments = settings_.shard ? settings_.shard->size(batch.size()) : batch.size();
     const std::size_t there = store_.size();
@@ -128,6 +138,12 @@ void BatchRun::take_up(std::int64_t last_before) {
     check_folders();
     store_.begin(batch_.columns(), kept, memo_ ? memo_->digest() : "", settings_.merge);
     aside_.results = store_.aside();
+    aside_.other_memos = store_.with_other_memos();
+    if (memo_) {
+        const std::string file = whole_path(memo_->file());
+        const std::string noted = store_.memo_file(file);
+        if (noted != file) aside_.first_memo = noted;
+    }
     position_.known = kept.size();
     for (const BatchStore::Known& known : kept) {
         count(known.row);

@@ -83,9 +83,11 @@ struct BatchAside {
     std::size_t results = 0;  ///< of other experiments, or by other versions of the program
     /// Experiments of the batch that only other versions have results of: they run again.
     std::size_t to_redo = 0;
-    std::size_t merged = 0;      ///< results that shards had and the batch had not
-    std::size_t known = 0;       ///< the batch's results that were there before
-    std::vector<ShardGap> gaps;  ///< after a merge: experiments without a result
+    std::size_t other_memos = 0;  ///< results of experiments that began with another memo, or none
+    std::string first_memo;       ///< the file that the snapshot is of, if another one is given now
+    std::size_t merged = 0;       ///< results that shards had and the batch had not
+    std::size_t known = 0;        ///< the batch's results that were there before
+    std::vector<ShardGap> gaps;   ///< after a merge: experiments without a result
 };
 
 /// Where the outputs go: the batch's folder, or its shard's.

@@ -88,13 +88,13 @@ BatchFigure figure_in(const Statement& row, int column, const BatchFigureType& t
 
 }  // namespace
 
-BatchStore::BatchStore(const std::string& path, std::string version)
+BatchStore::BatchStore(const std::string& path, std::string version, bool anew)
     : database_(path, true), version_(std::move(version)) {
-    check_ours();
+    check_ours(anew);
     database_.run("PRAGMA journal_mode=WAL");
 }
 
-void BatchStore::check_ours() {
+void BatchStore::check_ours(bool anew) {
     const std::int64_t tables = database_.number("SELECT count(*) FROM sqlite_master");
     const std::int64_t id = database_.number("PRAGMA application_id");
     if (tables == 0 && id == 0) return;
@@ -102,10 +102,13 @@ void BatchStore::check_ours() {
         throw ConfigError(database_.path(), 0,
                           "is a database of something else; give another folder");
     }
-    if (database_.number("PRAGMA user_version") != kFormat) {
+    if (database_.number("PRAGMA user_version") == kFormat) return;
+    if (!anew) {
         throw ConfigError(database_.path(), 0,
-                          "was written by another version of the program; give another folder");
+                          "was written by another version of the program; --anew replaces it, or "
+                          "give another folder");
     }
+    clear();
 }
 
 bool BatchStore::has_results() {
@@ -125,7 +128,7 @@ std::int64_t BatchStore::last_result() {
 void BatchStore::clear() {
     Transaction whole(database_, "BEGIN IMMEDIATE");
     database_.run("DROP VIEW IF EXISTS experiments");
-    for (const char* const table : {"numbers", "results", "checks", "learned"}) {
+    for (const char* const table : {"numbers", "results", "checks", "learned", "memos"}) {
         database_.run(fmt::format("DROP TABLE IF EXISTS {}", table).c_str());
     }
     whole.commit();
@@ -197,6 +200,7 @@ void BatchStore::make_tables() {
     database_.run(
         "CREATE TABLE IF NOT EXISTS learned(digest BLOB, content BLOB, version TEXT, bytes BLOB, "
         "PRIMARY KEY(digest, content, version)) WITHOUT ROWID");
+    database_.run("CREATE TABLE IF NOT EXISTS memos(digest TEXT PRIMARY KEY, file TEXT)");
 }
 
 /// The batch's results under its numbers, with what varies.
@@ -256,6 +260,9 @@ std::size_t BatchStore::take(const std::string& path) {
     const auto taken = static_cast<std::size_t>(database_.number("SELECT changes()"));
     database_.run("INSERT OR IGNORE INTO main.checks SELECT * FROM shard.checks");
     database_.run("INSERT OR IGNORE INTO main.learned SELECT * FROM shard.learned");
+    if (database_.number("SELECT count(*) FROM shard.sqlite_master WHERE name = 'memos'") > 0) {
+        database_.run("INSERT OR IGNORE INTO main.memos SELECT * FROM shard.memos");
+    }
     whole.commit();
     database_.run("DETACH DATABASE shard");
     return taken;
@@ -351,6 +358,29 @@ memo::Content BatchStore::learned() {
 std::size_t BatchStore::aside() {
     return static_cast<std::size_t>(database_.number(
         "SELECT count(*) FROM results WHERE id NOT IN (SELECT result FROM numbers)"));
+}
+
+std::size_t BatchStore::with_other_memos() {
+    Statement count(database_,
+                    "SELECT count(*) FROM results WHERE id NOT IN (SELECT result FROM numbers) "
+                    "AND version = ? AND memo <> ?");
+    count.bind_text(1, version_);
+    count.bind_text(2, memo_);
+    count.step();
+    return static_cast<std::size_t>(count.number(0));
+}
+
+std::string BatchStore::memo_file(const std::string& file) {
+    {
+        Statement note(database_, "INSERT OR IGNORE INTO memos VALUES(?, ?)");
+        note.bind_text(1, memo_);
+        note.bind_text(2, file);
+        note.step();
+    }
+    Statement noted(database_, "SELECT file FROM memos WHERE digest = ?");
+    noted.bind_text(1, memo_);
+    noted.step();
+    return std::string(noted.bytes(0));
 }
 
 std::unordered_map<std::string, BatchStore::Reference> BatchStore::references() {

@@ -21,8 +21,9 @@ namespace sluice {
 
 class BatchStore {
   public:
-    /// Makes the file if it is not there. `version`: of the program, by which results are.
-    BatchStore(const std::string& path, std::string version);
+    /// Makes the file if it is not there. `version`: of the program, by which results are. `anew`: what is there goes, and
+    /// so may be in a format that this program does not read.
+    BatchStore(const std::string& path, std::string version, bool anew = false);
 
     /// How many results there are, of whatever batch and version.
     std::size_t size();
@@ -59,6 +60,10 @@ class BatchStore {
     memo::Content learned();
     /// Results that are not of the batch: of other experiments, or by other versions. After begin().
     std::size_t aside();
+    /// Of these, results of experiments that began with another memo than the batch's, or with none while it has one.
+    std::size_t with_other_memos();
+    /// The file of which the batch's experiments have a snapshot, from the first time that one is noted.
+    std::string memo_file(const std::string& file);
 
     /// What mode packet said of an experiment, by its digest.
     struct Reference {
@@ -70,7 +75,7 @@ class BatchStore {
     void add_reference(const std::string& digest, const Reference& reference);
 
   private:
-    void check_ours();
+    void check_ours(bool anew);
     bool has_results();
     void make_tables();
     void make_view();
