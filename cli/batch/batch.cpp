@@ -231,7 +231,7 @@ void tell_aside(const BatchAside& aside) {
 void tell_memo(const BatchRun& run, const std::string& directory) {
     std::error_code ignored;
     const BatchAside& aside = run.aside();
-    if (aside.other_memos > 0 && !aside.gaps.empty()) {
+    if (run.memo() != nullptr && aside.other_memos > 0 && !aside.gaps.empty()) {
         print_error(
             "sluice: {} of experiments that began with another memo, or with none, do not count; "
             "allowed: the --memo that they had\n",

@@ -117,6 +117,65 @@ class BatchMemo(BatchTest):
         self.assertEqual(said.stderr, "sluice: out/memo-start.sqlite is of experiments that began with a memo; without "
                                       "--memo these are not of this batch\n")
 
+    def test_shards_that_began_without_the_memo_are_told(self):
+        self.teach()
+        for number in (1, 2):
+            self.succeed("batch", "batch.toml", "--out", "out", "--shard", f"{number}/2")
+        said = self.with_memo("out", "--merge", code=3)
+        self.assertEqual(said.stderr, "sluice: 10 results of experiments that began with another memo, or with none, do not "
+                                      "count; allowed: the --memo that they had\n")
+
+    def test_another_file_gets_what_is_learned_and_is_told(self):
+        self.teach()
+        self.with_memo("out")
+        self.assertEqual(self.with_memo("out", "--resume").stderr, "")
+        self.assertEqual(self.with_memo("out", "--resume", memo=str(self.folder / "." / "memo.sqlite")).stderr, "")
+        said = self.with_memo("out", "--resume", memo="second.sqlite")
+        self.assertEqual(said.stderr, f"sluice: the batch began with the memo {self.folder}/memo.sqlite; second.sqlite gets "
+                                      "what it has learned\n")
+        self.assertGreater(len(self.entries("second.sqlite")), 0)
+        # The same of shards.
+        self.with_memo("parts", "--shard", "1/1")
+        said = self.with_memo("parts", "--merge", memo="third.sqlite")
+        self.assertIn("the batch began with the memo", said.stderr)
+        # Anew it is the batch's memo.
+        self.assertEqual(self.with_memo("out", "--anew", memo="second.sqlite").stderr, "")
+
+    def test_a_batch_that_left_no_row_leaves_no_memo(self):
+        self.teach("first.sqlite")
+        (self.folder / "out").mkdir()
+        shutil.copy(self.folder / "first.sqlite", self.folder / "out" / "memo-start.sqlite")
+        said = self.with_memo("out", memo="empty.sqlite")
+        self.assertIn("0 entries at the beginning", said.stdout)
+
+    def test_the_usual_memo_and_none(self):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+
+        def with_cache(*words):
+            done = subprocess.run([BINARY, *words], cwd=self.folder, env=environment, capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+        with_cache("run", "base.toml", "--out", "taught")
+        (usual,) = (self.folder / "cache/sluice").glob("memo-*.sqlite")
+        shutil.rmtree(self.folder / "cache")
+        with_cache("batch", "batch.toml", "--out", "out", "--memo", usual)
+        self.assertGreater(len(self.entries(usual)), 0)
+        self.refuse("batch", "batch.toml", "--memo", "", says=("--memo", "must not be empty"))
+        self.refuse("run", "base.toml", "--out", "", says=("--out", "must not be empty"))
+
+    def test_an_older_format_can_be_replaced(self):
+        self.succeed("batch", "batch.toml", "--out", "out")
+        with contextlib.closing(sqlite3.connect(self.folder / "out/batch.db")) as database, database:
+            database.execute("PRAGMA user_version=2")
+            database.execute("ALTER TABLE results DROP COLUMN memo")
+        before = (self.folder / "out/batch.db").read_bytes()
+        for option in ("--resume", "--quiet"):
+            self.refuse("batch", "batch.toml", "--out", "out", option, says=("out/batch.db", "--anew replaces it"))
+        self.assertEqual((self.folder / "out/batch.db").read_bytes(), before)
+        self.succeed("batch", "batch.toml", "--out", "out", "--anew")
+        self.assertEqual(len(self.rows()), 10)
+
     def test_a_killed_shard_loses_nothing_that_finished(self):
         self.write("base.toml", NETWORK.format(size="100MB"))
         self.write("batch.toml", "base = \"base.toml\"\n" + axis("seed", list(range(1, 41))))
