@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include <unistd.h>
 
@@ -47,7 +48,7 @@ Progress::Progress(bool quiet)
     next_ += terminal_ ? Clock::duration(kRedraw) : Clock::duration(kFirstLine);
 }
 
-std::string Progress::line(const ProgressSample& sample, double seconds) const {
+std::string Progress::line(const ProgressSample& sample, double seconds) {
     const double share = done_share(sample);
     std::string text = fmt::format("{:5.1f}%  simulated {}  ", 100 * share, human_time(sample.now));
     if (sample.operations > 0) {
@@ -67,7 +68,10 @@ std::string Progress::line(const ProgressSample& sample, double seconds) const {
             100 * sample.steady_share, 100 * executed_share(sample), sample.folds, sample.episodes,
             sample.partitions);
     }
-    if (share > 0.005) text += fmt::format("  left {}", human_seconds(seconds / share - seconds));
+    time_left_.note(seconds, share);
+    if (const std::optional<double> left = time_left_.seconds(); left && share > 0.005) {
+        text += fmt::format("  left {}", human_seconds(*left));
+    }
     return text;
 }
 

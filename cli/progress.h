@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/time_left.h"
 #include "core/units.h"
 
 namespace sluice {
@@ -51,13 +52,14 @@ class Progress {
     bool due();
     double seconds() const;
     void show(double share, const std::string& text);
-    std::string line(const ProgressSample& sample, double seconds) const;
+    std::string line(const ProgressSample& sample, double seconds);
 
     bool quiet_;
     bool terminal_;
     bool drawn_ = false;
     Clock::time_point begin_;
     Clock::time_point next_;
+    TimeLeft time_left_;
 };
 
 }  // namespace sluice

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A queue in one block of memory that it uses round and round: it allocates only to become longer than ever before.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+/// T can be constructed by default and moved.
+template <class T>
+class RingQueue {
+  public:
+    bool empty() const { return count_ == 0; }
+    std::size_t size() const { return count_; }
+    T& front() { return slots_[head_]; }
+    const T& front() const { return slots_[head_]; }
+    /// The `i`-th from the front.
+    T& operator[](std::size_t i) { return slots_[(head_ + i) & (slots_.size() - 1)]; }
+    const T& operator[](std::size_t i) const { return slots_[(head_ + i) & (slots_.size() - 1)]; }
+
+    void push_back(T value) {
+        if (count_ == slots_.size()) grow();
+        (*this)[count_++] = std::move(value);
+    }
+    void pop_front() {
+        head_ = (head_ + 1) & (slots_.size() - 1);
+        --count_;
+    }
+
+  private:
+    void grow() {
+        std::vector<T> longer(slots_.empty() ? 4 : 2 * slots_.size());
+        for (std::size_t i = 0; i < count_; ++i) longer[i] = std::move((*this)[i]);
+        slots_ = std::move(longer);
+        head_ = 0;
+    }
+
+    std::vector<T> slots_;  ///< a power of two of them
+    std::size_t head_ = 0;
+    std::size_t count_ = 0;
+};
+
+}  // namespace sluice
