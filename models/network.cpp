@@ -197,10 +197,10 @@ LinkEnd& Network::port(PortId port) {
 
 FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
     require_open(spec, true);
-    if (at < clock_->earliest()) {
+    if (const Tick earliest = clock_->earliest(); at < earliest) {
         refuse("sluice/network", "a flow was opened for " + std::to_string(at) +
                                      " ps, before the network's local time " +
-                                     std::to_string(clock_->earliest()) + " ps");
+                                     std::to_string(earliest) + " ps");
     }
     step::World& world = store_.world();
     const FlowId id = store_.open_flow(world, spec, at);

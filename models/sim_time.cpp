@@ -18,13 +18,14 @@ void require_resolution() {
 }
 
 sc_core::sc_time until(Tick at) {
-    const sc_core::sc_time time = to_sc_time(at);
-    if (time == sc_core::sc_max_time()) {
+    const auto count = static_cast<sc_dt::uint64>(at);
+    if (count >= last_tick()) {
         refuse("sluice/clock",
                "what is due at " + std::to_string(at) +
                    " ps is past the last instant of SystemC's time at a resolution of " +
                    sc_core::sc_get_time_resolution().to_string());
     }
+    const sc_core::sc_time time = sc_core::sc_time::from_value(count * units_per_tick());
     const sc_core::sc_time& now = sc_core::sc_time_stamp();
     return time > now ? time - now : sc_core::SC_ZERO_TIME;
 }

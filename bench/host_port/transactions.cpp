@@ -260,7 +260,13 @@ Measured by_plain_loop(const Topology& topology, const NetworkConfig& config,
     step::CellStep step_cell(store.world());
     Measured measured;
     RunHooks hooks;
-    hooks.on_finish = [&](const FlowRecord& flow) { measured.finished.add(flow); };
+    std::vector<FlowSpec> seen;  // as the network's hook does
+    seen.reserve(flows.size());
+    hooks.on_finish = [&](const FlowRecord& flow) {
+        measured.finished.add(flow);
+        seen.push_back(flow.spec);
+        seen.back().start = flow.result.start;
+    };
     const double begin = user_seconds();
     store.begin();
     engine::Driver driver(store, {}, std::move(hooks));

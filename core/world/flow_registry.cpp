@@ -10,7 +10,7 @@ void FlowRegistry::number(FlowSpec& spec) {
 }
 
 const FlowSpec& FlowRegistry::starting(NodeId host, FlowId id) const {
-    return is_listed(id) ? list_[id] : opened_[host].waiting.find(id)->second;
+    return is_listed(id) ? list_[id] : *opened_[host].waiting.find(id);
 }
 
 void FlowRegistry::forget_waiting(NodeId host, FlowId id) {

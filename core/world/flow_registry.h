@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "core/flow/flow.h"
 #include "core/packet/state.h"
+#include "core/recycled_map.h"
 
 namespace sluice::step {
 
@@ -36,7 +36,7 @@ class FlowRegistry {
     /// Gives an opened flow without an id its host's next one.
     void number(FlowSpec& spec);
     /// An opened flow waits for its start.
-    void add(const FlowSpec& spec) { opened_[spec.src].waiting.emplace(spec.id, spec); }
+    void add(const FlowSpec& spec) { opened_[spec.src].waiting.add(spec.id, spec); }
     /// A flow whose start has come at `host`: of the list, or one that waits.
     const FlowSpec& starting(NodeId host, FlowId id) const;
     /// It has started.
@@ -50,8 +50,8 @@ class FlowRegistry {
   private:
     /// Flows of no list that a host has opened.
     struct Opened {
-        std::uint32_t numbered = 0;                    ///< by number()
-        std::unordered_map<FlowId, FlowSpec> waiting;  ///< for their start
+        std::uint32_t numbered = 0;             ///< by number()
+        RecycledMap<FlowId, FlowSpec> waiting;  ///< for their start
     };
 
     const std::vector<FlowSpec>& list_;

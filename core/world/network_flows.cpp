@@ -43,7 +43,8 @@ NetworkFlows::NetworkFlows(World& world, const Topology& topology, Routing& rout
       registry_(list, topology.node_count()),
       columns_(world, base_rtts_.by_pair()),
       routes_(world, topology, routing, paths),
-      ints_(world) {
+      ints_(world),
+      last_peer_(topology.node_count(), kNone) {
     if (!paths.empty() && paths.size() != list.size()) {
         throw InternalError("paths must be given for every flow or for none");
     }
@@ -115,19 +116,20 @@ void NetworkFlows::pin_list() {
 
 /// ConfigError unless a flow of no list can be carried. While links are down it waits for its path, as
 /// those do that lose theirs.
-void NetworkFlows::check_opened(const FlowSpec& spec) const {
+void NetworkFlows::check_opened(const FlowSpec& spec) {
     if (registry_.is_listed(spec.id)) {
         throw InternalError("flow " + std::to_string(spec.id) +
                             " was opened with the id of a flow of the list");
     }
     check_flow(topology_, spec, spec.id, world_.payload);
-    if (world_.any_link_down) {
+    if (world_.any_link_down || last_peer_[spec.src] == spec.dst) {
         return;
     }
     check_joined(routes_.routing(), spec, spec.id);
     if (ints_.in_use()) {
         check_int_hops(config_, spec, switches_between(spec));
     }
+    last_peer_[spec.src] = spec.dst;
 }
 
 /// The columns have room for a flow of no list, and know what it needs.

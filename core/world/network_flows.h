@@ -59,7 +59,7 @@ class NetworkFlows {
         return routes_.routing().distance(spec.src, spec.dst) - 1;
     }
     void provide_ints(const std::vector<FlowPath>& paths);
-    void check_opened(const FlowSpec& spec) const;
+    void check_opened(const FlowSpec& spec);
     bool fits(const FlowSpec& spec) const;
     void make_room(const FlowSpec& spec);
     void reserve_connections(ConnectionId count);
@@ -74,6 +74,8 @@ class NetworkFlows {
     FlowColumns columns_;
     FlowRoutes routes_;
     IntLayout ints_;
+    /// By host: the last one to which a flow was opened. While no link is down, the next one to it has a path, too.
+    std::vector<NodeId> last_peer_;
 };
 
 }  // namespace sluice::step

@@ -93,7 +93,17 @@ Tick NetworkClock::earliest() const {
     return free_running_ ? now() : std::max(now(), to_ticks_up(sc_core::sc_time_stamp()));
 }
 
+/// Every post asks for it, and nearly all are for later than what is due first.
+void NetworkClock::call_at(Tick next) {
+    if (next >= called_for_) {
+        return;
+    }
+    event_.notify(until(next));
+    called_for_ = next;
+}
+
 void NetworkClock::run() {
+    called_for_ = kNever;
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const auto step_cell = [this](const step::Cell& cell, Tick begin, Tick end) {
         Node* const module = nodes_[cell.node];
@@ -127,7 +137,7 @@ void NetworkClock::run() {
     if (engine_.finished()) {
         done_.notify(until(engine_.reached()));
     } else {
-        event_.notify(until(next));
+        call_at(next);
     }
 }
 
@@ -301,7 +311,7 @@ void NetworkClock::wake() {
     if (next < engine_.stop()) {
         engine_.go_on();
         done_.cancel();  // it was to be notified later
-        event_.notify(until(next));
+        call_at(next);
     }
 }
 

@@ -165,16 +165,26 @@ Completion HostPort::post_and_wait(const Post& post) {
     return waiter.completion;
 }
 
-HostPort::Outstanding& HostPort::QueuePair::find(std::uint64_t sequence) {
-    return *std::lower_bound(outstanding.begin(), outstanding.end(), sequence,
-                             [](const Outstanding& one, std::uint64_t wanted) {
-                                 return one.completion.sequence < wanted;
-                             });
+HostPort::Outstanding& HostPort::QueuePair::find(std::uint64_t sequence, std::size_t likely) {
+    if (likely < outstanding.size() && outstanding[likely].completion.sequence == sequence) {
+        return outstanding[likely];
+    }
+    std::size_t first = 0;
+    std::size_t last = outstanding.size();
+    while (first < last) {
+        const std::size_t middle = first + (last - first) / 2;
+        if (outstanding[middle].completion.sequence < sequence) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return outstanding[first];
 }
 
 void HostPort::reached(std::uint32_t pair, std::uint64_t sequence, Tick at) {
     QueuePair& queue = pairs_[pair];
-    queue.find(sequence).reached = true;
+    queue.find(sequence, queue.announced).reached = true;
     queue.last_reached = std::max(queue.last_reached, at);
     while (queue.announced < queue.outstanding.size() &&
            queue.outstanding[queue.announced].reached) {
@@ -187,7 +197,7 @@ void HostPort::reached(std::uint32_t pair, std::uint64_t sequence, Tick at) {
 
 void HostPort::over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at) {
     QueuePair& queue = pairs_[pair];
-    Outstanding& one = queue.find(sequence);
+    Outstanding& one = queue.find(sequence, 0);
     one.over = true;
     one.completion.received = received;
     one.completion.completed = one.completion.post.operation == Operation::read
@@ -219,22 +229,34 @@ void HostPort::arrive(const Arrival& arrival) {
 }
 
 void HostPort::notify(Notification notification) {
-    notification.order = notified_++;
-    notifications_.push(std::move(notification));
-    due_.notify(until(notifications_.top().at));
+    notifications_.push_back(std::move(notification));
+    // Nearly all come in their order.
+    for (std::size_t i = notifications_.size() - 1;
+         i > 0 && notifications_[i - 1].at > notifications_[i].at; --i) {
+        std::swap(notifications_[i - 1], notifications_[i]);
+    }
+    call_deliver();
+}
+
+/// When the first notification is due.
+void HostPort::call_deliver() {
+    if (notifications_.empty() || notifications_.front().at >= due_at_) {
+        return;
+    }
+    due_at_ = notifications_.front().at;
+    due_.notify(until(due_at_));
 }
 
 /// Everything that is due by now, in the order of time.
 void HostPort::deliver() {
+    due_at_ = kNever;
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    while (!notifications_.empty() && notifications_.top().at <= now) {
-        const Notification notification = notifications_.top();
-        notifications_.pop();
+    while (!notifications_.empty() && notifications_.front().at <= now) {
+        const Notification notification = notifications_.front();
+        notifications_.pop_front();
         hand_over(notification);
     }
-    if (!notifications_.empty()) {
-        due_.notify(until(notifications_.top().at));
-    }
+    call_deliver();
 }
 
 void HostPort::hand_over(const Notification& notification) {

@@ -10,14 +10,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <queue>
 #include <systemc>
 #include <unordered_map>
 #include <vector>
 
 #include "core/flow/flow.h"
 #include "core/ids.h"
+#include "core/ring_queue.h"
 #include "core/units.h"
 #include "models/host_port/mailbox.h"
 
@@ -132,31 +131,26 @@ class HostPort : public sc_core::sc_module {
         std::uint32_t number = 0;
         ConnectionId requests = kNone;   ///< to the peer
         ConnectionId responses = kNone;  ///< from it, of reads
-        std::deque<Outstanding> outstanding;
+        RingQueue<Outstanding> outstanding;
         Tick latest = 0;            ///< when the last one posted took effect
         std::size_t announced = 0;  ///< of these, as reached
         Tick last_reached = 0;
         Tick last_completed = 0;
-        Outstanding& find(std::uint64_t sequence);
+        /// `likely`: the place at which it is while messages keep their order.
+        Outstanding& find(std::uint64_t sequence, std::size_t likely);
     };
     struct Notification {
         Tick at = 0;
-        std::uint64_t order = 0;
         bool is_arrival = false;
         PostObserver* observer = nullptr;
         Completion completion;
         Arrival arrival;
     };
-    struct Later {
-        bool operator()(const Notification& a, const Notification& b) const {
-            return a.at != b.at ? a.at > b.at : a.order > b.order;
-        }
-    };
-
     QueuePair& queue_pair(NodeId peer, std::uint32_t number);
     void check(const Post& post) const;
     Tick over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const;
     void notify(Notification notification);
+    void call_deliver();
     void deliver();
     void hand_over(const Notification& notification);
 
@@ -169,9 +163,9 @@ class HostPort : public sc_core::sc_module {
     std::size_t outstanding_ = 0;
     Tick to_nic_free_ = 0;
     Tick from_nic_free_ = 0;
-    std::priority_queue<Notification, std::vector<Notification>, Later> notifications_;
-    std::uint64_t notified_ = 0;
+    RingQueue<Notification> notifications_;  ///< by time; of one instant as they came
     sc_core::sc_event due_;
+    Tick due_at_ = kNever;  ///< when due_ calls deliver(); kNever: it does not
     sc_core::sc_event room_;
     PostObserver* watcher_ = nullptr;  ///< may be null
     Mailbox<Completion> completions_;

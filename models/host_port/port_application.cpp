@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/host_port/port_application.h"
 
+#include <optional>
+
 namespace sluice {
 
 void PortApplication::opened(FlowId flow, HostPort& port, std::uint32_t pair,
                              const Completion& completion) {
     const bool reads = completion.post.operation == Operation::read;
-    running_[flow] = Running{reads ? Part::request : Part::message,
-                             &port,
-                             pair,
-                             completion.sequence,
-                             completion.post,
-                             kNever};
+    running_.add(flow, Running{reads ? Part::request : Part::message, &port, pair,
+                               completion.sequence, completion.post, kNever});
 }
 
 void PortApplication::remove(const HostPort& port) {
@@ -28,14 +26,14 @@ void PortApplication::on_begin(NodeId host, HostServices& services) {
 }
 
 void PortApplication::on_received(NodeId host, FlowId flow, Tick now, HostServices& services) {
-    const auto found = running_.find(flow);
-    if (found == running_.end()) {
+    Running* const found = running_.find(flow);
+    if (found == nullptr) {
         if (inner_ != nullptr) {
             inner_->on_received(host, flow, now, services);
         }
         return;
     }
-    Running& running = found->second;
+    Running& running = *found;
     running.received = now;
     if (running.port == nullptr) {
         return;
@@ -50,7 +48,7 @@ void PortApplication::on_received(NodeId host, FlowId flow, Tick now, HostServic
         Running answer = running;
         answer.part = Part::answer;
         const FlowId id = services.open_flow(port.answer_to(running.pair, running.post), now);
-        running_[id] = answer;
+        running_.add(id, answer);
     } else if (running.post.operation == Operation::send && ports_[host] != nullptr) {
         ports_[host]->arrive(
             {port.host(), running.post.bytes, running.post.queue_pair, running.post.tag, now});
@@ -58,17 +56,15 @@ void PortApplication::on_received(NodeId host, FlowId flow, Tick now, HostServic
 }
 
 void PortApplication::on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) {
-    const auto found = running_.find(flow);
-    if (found == running_.end()) {
+    const std::optional<Running> running = running_.take(flow);
+    if (!running) {
         if (inner_ != nullptr) {
             inner_->on_sent(host, flow, now, services);
         }
         return;
     }
-    const Running running = found->second;
-    running_.erase(found);
-    if (running.part == Part::message && running.port != nullptr) {
-        running.port->over(running.pair, running.sequence, running.received, now);
+    if (running->part == Part::message && running->port != nullptr) {
+        running->port->over(running->pair, running->sequence, running->received, now);
     }
 }
 

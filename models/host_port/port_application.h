@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "core/flow/application.h"
+#include "core/recycled_map.h"
 #include "models/host_port/host_port.h"
 
 namespace sluice {
@@ -55,7 +55,7 @@ class PortApplication final : public Application {
     Application* inner_;
     std::vector<HostPort*> ports_;  ///< by node
     ConnectionId next_connection_;
-    std::unordered_map<FlowId, Running> running_;
+    RecycledMap<FlowId, Running> running_;
 };
 
 }  // namespace sluice
