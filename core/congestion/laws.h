@@ -30,9 +30,9 @@ enum class Law : std::uint8_t { SLUICE_LAWS(SLUICE_LAW) };
 #undef SLUICE_LAW
 
 #define SLUICE_LAW(name) +1
-inline constexpr int kLaws = SLUICE_LAWS(SLUICE_LAW);
+inline constexpr int kLawCount = SLUICE_LAWS(SLUICE_LAW);
 #undef SLUICE_LAW
-static_assert(kLaws <= kMostLaws, "law_headers.h includes fewer headers than there are laws");
+static_assert(kLawCount <= kMostLaws, "law_headers.h includes fewer headers than there are laws");
 
 struct Parameters : CommonParameters {
     Law law = Law::hpcc;
