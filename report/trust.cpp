@@ -124,6 +124,15 @@ Json commands(const RunFiles& run, const Json& audit, bool measured_spread) {
              {"command", command("packet", "--mode packet", true)}});
     }
     if (measured_spread || !is_random(run.summary)) return list;
+    if (mode == "flow") {
+        // Replicas vary packets, which this mode has none of; its workload is drawn by the seed.
+        const std::uint64_t seed = run.summary.value("seed", std::uint64_t{0}) + 1;
+        const std::string ending = "seed" + std::to_string(seed);
+        list.push_back(
+            {{"why", "The spread from chance: another seed, side by side"},
+             {"command", command(ending, "--mode flow --set seed=" + std::to_string(seed), true)}});
+        return list;
+    }
     list.push_back({{"why", "The spread from chance: eight replicas"},
                     {"command", command("replicas", "--mode " + mode + " --replicas 8", false)}});
     return list;

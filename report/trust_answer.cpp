@@ -29,7 +29,7 @@ std::string audit_text(const Json& audit) {
                            shown_share(number(fct, "error")),
                            shown_share(number(fct, "half_width")));
     }
-    return " Their error was not measured: no audit has an estimate.";
+    return " Their error was not measured: there is no estimate of an audit.";
 }
 
 std::string simulated_text(const RunFiles& run, const Json& trust) {

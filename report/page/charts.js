@@ -76,7 +76,7 @@ const shareBar = (label, parts, format) => {
     xAxis: axis("value", "", showShare, { min: 0, max: 1, splitLine: { show: false } }),
     yAxis: { type: "category", data: [""], show: false },
     series: parts.map(([name, value, key, again]) => ({ name, type: "bar", stack: "all", barWidth: 26, data: [value / whole],
-      itemStyle: { ...(key ? { color: colour(key) } : {}), opacity: again ? 0.6 : 1 },
-      label: { show: value > 0.06 * whole, color: again || key === "idle" ? colour("ink") : "#fff", formatter: () => format(value) } })),
+      itemStyle: key ? { color: again ? mixed(colour(key), colour("card"), 0.45) : colour(key) } : {},
+      label: { show: value > 0.06 * whole, color: again || key === "idle" ? colour("ink") : colour("card"), formatter: () => format(value) } })),
   }));
 };

@@ -178,6 +178,48 @@ TEST_CASE("unit.report.parts_of_a_job_say_what_they_rest_on") {
         "random.");
 }
 
+TEST_CASE("unit.report.commands_measure_what_a_run_leaves_open") {
+    const TestFolder folder;
+    const std::string run = small_run(folder);
+    const auto commands = [&] { return report::run_report(run + "/")["trust"]["commands"]; };
+    REQUIRE(commands().size() == 1);
+    CHECK(commands()[0]["command"] == "sluice run SCENARIO.toml --mode packet --replicas 8 --out " +
+                                          run + "-replicas &&\nsluice report " + run +
+                                          "-replicas -o " + run + "-replicas.html");
+    std::string summary = read_bytes(folder.file("small/summary.json"));
+    summary.replace(summary.find("\"packet\""), 8, "\"flow\"");
+    folder.write("small/summary.json", summary);
+    REQUIRE(commands().size() == 2);
+    CHECK(commands()[0]["command"] == "sluice run SCENARIO.toml --mode packet --out " + run +
+                                          "-packet &&\nsluice report " + run + " " + run +
+                                          "-packet -o " + run + "-packet.html");
+    CHECK(commands()[1]["command"] == "sluice run SCENARIO.toml --mode flow --set seed=2 --out " +
+                                          run + "-seed2 &&\nsluice report " + run + " " + run +
+                                          "-seed2 -o " + run + "-seed2.html");
+    // Nothing is random: no other seed is of any use.
+    summary.insert(1, "\"keys_without_effect\": [\"seed: no workload uses random numbers\"], ");
+    folder.write("small/summary.json", summary);
+    CHECK(commands().size() == 1);
+}
+
+TEST_CASE("unit.report.copies_are_told_from_packets_and_equations") {
+    report::RunFiles run;
+    run.summary = Json::parse(R"({"mode": "packet", "seed": 1, "config": {}})");
+    Json trust = {{"hops", {{"executed", 25}, {"copies", 75}, {"equations", 0}}},
+                  {"audit", nullptr},
+                  {"replicas", nullptr},
+                  {"random", true}};
+    CHECK(
+        report::trust_answer(run, trust) ==
+        "No packet was replaced by equations: 25% of the 100 packet-hops were executed, and the "
+        "others are exact copies of parts that do the same. Spread from chance: not measured (one "
+        "run, seed 1).");
+    trust["hops"]["equations"] = 900;
+    CHECK(report::trust_answer(run, trust) ==
+          "Equations replaced 90% of the packet-hops. Their error was not measured: there is no "
+          "estimate of an audit. Spread from chance: not measured (one run, seed 1).");
+}
+
 TEST_CASE("unit.report.series_csv_is_preferred") {
     const TestFolder folder;
     const std::string run = small_run(folder);
