@@ -2,73 +2,57 @@
 #include "report/answers.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/core.h>
 
-#include "core/results/student_t.h"
 #include "core/text/human.h"
+#include "core/topology/link_class.h"
+#include "report/time_parts.h"
+#include "report/words.h"
 
 namespace sluice::report {
 
 namespace {
 
-/// The job that ends last.
-const Json* longest_job(const Json& summary) {
-    const Json* longest = nullptr;
-    if (!summary.contains("jobs")) return nullptr;
-    for (const Json& job : summary.at("jobs")) {
-        if (!job.contains("critical_path_s") || job.at("critical_path_s").empty()) continue;
-        if (longest == nullptr || number(job, "jct_s") > number(*longest, "jct_s")) longest = &job;
+/// "DP flows across nic links (381 ms, 16%)": the parts that matter, with their shares of the whole.
+std::string largest_parts(const std::vector<TimePart>& parts) {
+    double most = 0;
+    for (const TimePart& part : parts) {
+        if (part.kind != PartKind::compute) most = std::max(most, part.seconds);
     }
-    return longest;
-}
-
-std::string shown_cause(const std::string& name) {
-    return name == "software" ? "software around collectives" : name;
-}
-
-/// The largest share of a kind: of communication, or of all.
-struct Cause {
-    std::string name;
-    double seconds = 0;
-};
-
-Cause largest(const Json& path, bool communication) {
-    Cause most;
-    for (const auto& [name, seconds] : path.items()) {
-        if (communication && name == "compute") continue;
-        if (seconds.get<double>() > most.seconds) most = {name, seconds.get<double>()};
+    std::vector<std::string> named;
+    for (const TimePart& part : parts) {
+        if (part.kind == PartKind::compute || part.seconds * 3 < most) continue;
+        named.push_back(fmt::format("{} ({}, {})", part.label, human_seconds(part.seconds),
+                                    shown_share(part.share)));
     }
-    return most;
+    return listing(named);
 }
 
-std::string job_bound(const Json& job, bool several) {
-    const Json& path = job.at("critical_path_s");
+std::string job_bound(const RunFiles& run, const Json& job) {
+    const std::vector<TimePart> parts = time_parts(run, job);
     double sum = 0;
-    for (const auto& [name, seconds] : path.items()) sum += seconds.get<double>();
+    for (const TimePart& part : parts) sum += part.seconds;
     if (sum <= 0) return "Nothing ran long enough to bound the run.";
-    const double compute = number(path, "compute");
-    const double rest = sum - compute;
+    const double compute = share_of(parts, PartKind::compute);
+    const double rest = 1 - compute;
+    const bool several = run.summary.at("jobs").size() > 1;
     const std::string whole = several ? "job " + job.value("name", std::string()) : "the iteration";
-    const Cause cause = largest(path, true);
-    const std::string by =
-        fmt::format("most of it {} ({}, {})", shown_cause(cause.name), human_seconds(cause.seconds),
-                    shown_share(cause.seconds / sum));
     if (compute >= rest) {
         std::string text =
             fmt::format("Computation bounds {}: {} of its {}, {} of the critical path.", whole,
-                        human_seconds(compute), human_seconds(sum), shown_share(compute / sum));
-        if (rest > 0) {
-            text += fmt::format(" Communication is the other {}, {}.", shown_share(rest / sum), by);
+                        human_seconds(compute * sum), human_seconds(sum), shown_share(compute));
+        if (parts.size() > 1) {
+            text += fmt::format(" Communication is the other {}: mainly {}.", shown_share(rest),
+                                largest_parts(parts));
         }
         return text;
     }
     return fmt::format(
-        "Communication bounds {}: {} of its {}, {} of the critical path, {}. Computation is the "
-        "other {}.",
-        whole, human_seconds(rest), human_seconds(sum), shown_share(rest / sum), by,
-        shown_share(compute / sum));
+        "Communication bounds {}: {} of its {}, {} of the critical path; mainly {}. Computation is "
+        "the other {}.",
+        whole, human_seconds(rest * sum), human_seconds(sum), shown_share(rest),
+        largest_parts(parts), shown_share(compute));
 }
 
 std::string flow_bound(const RunFiles& run, const FlowPaths& paths) {
@@ -94,87 +78,88 @@ std::string flow_bound(const RunFiles& run, const FlowPaths& paths) {
     return text;
 }
 
-std::string nothing_skipped(const Json& summary) {
-    const std::string mode = summary.value("mode", std::string());
-    if (mode == "flow") {
-        return "No packet was simulated: mode flow shares links by max-min fairness, without "
-               "queues, "
-               "so that its error is unknown until a run in mode packet is beside it.";
-    }
-    return "Every packet was simulated, or copied from a part that does exactly the same: nothing "
-           "was replaced by equations.";
+/// ", 96% in the busiest 14.7 ms (estimated)"; empty where its load over time is not known.
+std::string peak_text(const Json& series, PortId port) {
+    const std::string name = std::to_string(port);
+    if (!series.is_object() || !series.at("ports").contains(name)) return {};
+    return fmt::format(", {} in the busiest {}{}",
+                       shown_share(number(series.at("ports").at(name), "peak")),
+                       human_seconds(number(series, "step")),
+                       series.at("measured").get<bool>() ? "" : " (estimated)");
 }
 
-/// Of a column of replicas.csv.
-std::string replica_name(const std::string& column) {
-    if (column == "mean_flow_s") return "the mean flow";
-    if (column == "p99_flow_s") return "the p99 flow";
-    return "the completion time";
+/// Each class of links: the sum of its ports' loads, and how many links have one within 5% of `most`.
+struct ClassLoad {
+    std::string name;
+    double sum = 0;
+    std::size_t ports = 0;
+    std::size_t hot_ports = 0;
+    std::size_t hot_links = 0;
+
+    double mean() const { return ports > 0 ? sum / static_cast<double>(ports) : 0; }
+};
+
+std::vector<ClassLoad> class_loads(const RunFiles& run, const LinkClasses& classes, double most) {
+    std::vector<ClassLoad> loads;
+    for (const LinkClass& one : classes.classes()) loads.push_back({one.name, 0, 0, 0, 0});
+    std::vector<bool> seen(run.topology.links().size(), false);
+    for (PortId port = 0; port < run.ports.size(); ++port) {
+        const LinkId link = run.topology.link_of(port);
+        ClassLoad& load = loads[classes.class_of(link)];
+        load.sum += run.ports[port].utilization;
+        ++load.ports;
+        if (run.ports[port].utilization < 0.95 * most) continue;
+        ++load.hot_ports;
+        if (!seen[link]) ++load.hot_links;
+        seen[link] = true;
+    }
+    return loads;
 }
 
-std::string replica_text(const Json& replicas) {
-    for (const auto& [name, values] : replicas.items()) {
-        if (values.size() < 2) continue;
-        double mean = 0;
-        for (const Json& value : values) mean += value.get<double>();
-        const auto n = static_cast<double>(values.size());
-        mean /= n;
-        double squares = 0;
-        for (const Json& value : values) squares += std::pow(value.get<double>() - mean, 2);
-        const double half =
-            student_t_quantile(0.975, values.size() - 1) * std::sqrt(squares / (n - 1) / n);
-        return fmt::format(" {} replicas put {} at {} +-{} (95%).", values.size(),
-                           replica_name(name), human_seconds(mean), shown_share(half / mean));
+/// The hottest link and what it is among its class: one of many that are alike, or by how much it stands out.
+std::string hottest_text(const RunFiles& run, PortId hottest, const std::string& peak) {
+    const LinkClasses classes(run.topology);
+    const double most = run.ports[hottest].utilization;
+    const std::vector<ClassLoad> loads = class_loads(run, classes, most);
+    const ClassLoad& own = loads[classes.class_of(run.topology.link_of(hottest))];
+    const std::size_t links = own.ports / 2;
+    const std::string busy = fmt::format("{} busy over the run{}.", shown_share(most), peak);
+    std::string text;
+    if (own.hot_links == links && links > 1) {
+        text = fmt::format(
+            "The hottest links are all {} {} links, alike in {} (within 5%): {}",
+            with_commas(links), own.name,
+            own.hot_ports == own.ports ? "both directions" : "their busier direction", busy);
+    } else {
+        text = fmt::format(
+            "The hottest link is {}: {} That is {:.1f} times the mean of {} links, {}",
+            link_name(run, hottest), busy, most / own.mean(), own.name, shown_share(own.mean()));
+        text += own.hot_links > 1 ? fmt::format("; {} of {} such links are within 5% of it.",
+                                                with_commas(own.hot_links), with_commas(links))
+                                  : ".";
     }
-    return {};
+    const ClassLoad& busiest = *std::max_element(
+        loads.begin(), loads.end(),
+        [](const ClassLoad& a, const ClassLoad& b) { return a.mean() < b.mean(); });
+    if (&busiest != &own) {
+        text += fmt::format(" On average {} links are busier: {}.", busiest.name,
+                            shown_share(busiest.mean()));
+    }
+    return text;
 }
 
 }  // namespace
 
-std::string shown_share(double share) {
-    const double percent = std::abs(share) * 100;
-    const char* const sign = share < 0 ? "-" : "";
-    // What is nearly all is not all.
-    if (percent >= 99.5 && percent < 100) return fmt::format("{}{:.2f}%", sign, percent);
-    if (percent >= 9.95) return fmt::format("{}{:.0f}%", sign, percent);
-    if (percent >= 0.095) return fmt::format("{}{:.1f}%", sign, percent);
-    return fmt::format("{}{:.2g}%", sign, percent);
-}
-
 std::string bound_answer(const RunFiles& run, const FlowPaths& paths) {
     const Json* const job = longest_job(run.summary);
-    if (job != nullptr) return job_bound(*job, run.summary.at("jobs").size() > 1);
+    if (job != nullptr) return job_bound(run, *job);
     return flow_bound(run, paths);
 }
 
-std::string hot_answer(const RunFiles& run) {
+std::string hot_answer(const RunFiles& run, const Json& picture) {
     const HotPorts hot = hot_ports(run);
     if (hot.busiest == kNone) return "No link carried anything.";
-    std::string text =
-        fmt::format("The hottest link is {}: {} busy over the run", link_name(run, hot.busiest),
-                    shown_share(run.ports[hot.busiest].utilization));
-    const double most = run.ports[hot.busiest].utilization;
-    const auto close =
-        std::count_if(run.ports.begin(), run.ports.end(),
-                      [&](const PortFigures& port) { return port.utilization >= 0.95 * most; });
-    if (close > 1) {
-        text += fmt::format(", with {} within a twentieth of that",
-                            counted(static_cast<std::size_t>(close - 1), "other", "others"));
-    }
-    const Json* hottest_class = nullptr;
-    const Json classes = run.summary.value("link_classes", Json::array());
-    for (const Json& link_class : classes) {
-        if (hottest_class == nullptr ||
-            number(link_class, "mean_utilization") > number(*hottest_class, "mean_utilization")) {
-            hottest_class = &link_class;
-        }
-    }
-    if (hottest_class != nullptr) {
-        text += fmt::format("; the busiest class is {}, {} on average",
-                            hottest_class->value("name", std::string()),
-                            shown_share(number(*hottest_class, "mean_utilization")));
-    }
-    text += ".";
+    std::string text = hottest_text(run, hot.busiest, peak_text(picture.at("series"), hot.busiest));
     if (hot.deepest != kNone) {
         text +=
             fmt::format(" The longest queue was {}B, at {}.",
@@ -193,7 +178,7 @@ std::string flows_answer(const RunFiles& run, const Json& times) {
     const Json& fct = run.summary.at("fct_s");
     std::string text =
         fmt::format("Half of the {} flows finish within {}, 99% within {}; the longest takes {}.",
-                    run.flows.size(), human_seconds(number(fct, "p50")),
+                    with_commas(run.flows.size()), human_seconds(number(fct, "p50")),
                     human_seconds(number(fct, "p99")), human_seconds(number(fct, "max")));
     const Json& all = times.at("classes").at(0);
     if (all.at("slowdown").is_object()) {
@@ -202,42 +187,10 @@ std::string flows_answer(const RunFiles& run, const Json& times) {
             "p99.",
             number(all.at("slowdown"), "mean"), number(all.at("slowdown"), "p99"));
     }
-    const auto left = static_cast<std::int64_t>(number(run.summary, "flows") -
-                                                number(run.summary, "flows_completed"));
-    if (left > 0) text += fmt::format(" {} flows did not finish.", left);
-    return text;
-}
-
-std::string trust_answer(const RunFiles& run, const Json& trust) {
-    const Json& summary = run.summary;
-    const double skipped = number(summary, "hops_saved");
-    std::string text;
-    if (summary.value("interrupted", false)) text = "The run was interrupted. ";
-    if (skipped > 0) {
-        const double all = skipped + number(summary, "packet_hops");
+    const double left = number(run.summary, "flows") - number(run.summary, "flows_completed");
+    if (left > 0) {
         text +=
-            fmt::format("Equations replaced {} of the packet-hops.", shown_share(skipped / all));
-        const Json audit = trust.at("audit");
-        if (audit.is_object() && audit.at("jct").is_object()) {
-            const Json& jct = audit.at("jct");
-            text += fmt::format(
-                " The audit puts the error of the completion time, {}, at {} +-{} (95%).",
-                human_seconds(number(jct, "value")), shown_share(number(jct, "error")),
-                shown_share(number(jct, "half_width")));
-        } else if (audit.is_object() && audit.at("fct").is_object()) {
-            const Json& fct = audit.at("fct");
-            text += fmt::format(" The audit puts the error of the mean flow at {} +-{} (95%).",
-                                shown_share(number(fct, "error")),
-                                shown_share(number(fct, "half_width")));
-        } else {
-            text += " No audit says how far that is off.";
-        }
-    } else {
-        text += nothing_skipped(summary);
-    }
-    if (trust.at("replicas").is_object()) return text + replica_text(trust.at("replicas"));
-    if (summary.value("mode", std::string()) != "flow") {
-        text += " It is one run: --replicas 8 shows how much chance there is in it.";
+            fmt::format(" {} flows did not finish.", with_commas(static_cast<std::size_t>(left)));
     }
     return text;
 }

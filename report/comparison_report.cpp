@@ -4,8 +4,8 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
-#include "report/answers.h"
 #include "report/study.h"
+#include "report/words.h"
 
 namespace sluice::report {
 

@@ -6,8 +6,8 @@
 #include "core/error.h"
 #include "core/results/csv_reader.h"
 #include "core/text/human.h"
-#include "report/answers.h"
 #include "report/study.h"
+#include "report/words.h"
 
 namespace sluice::report {
 

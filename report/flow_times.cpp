@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "report/steps.h"
 
@@ -11,7 +13,10 @@ namespace sluice::report {
 
 namespace {
 
-constexpr std::size_t kListed = 60;  ///< of each kind of slowness
+// Flows that a page lists, of each kind of slowness.
+constexpr std::size_t kListed = 60;
+constexpr std::size_t kListedOfClass = 20;
+constexpr std::size_t kListedClasses = 16;
 
 /// By nearest rank, as summary.json.
 double at_share(const std::vector<double>& sorted, double share) {
@@ -101,28 +106,42 @@ Json one_class(const std::string& name, const std::vector<const FinishedFlow*>& 
             {"sizes", by_size(flows)}};
 }
 
-/// The slowest ones, by either figure, by how they are slow.
-Json listed(const RunFiles& run, const FlowPaths& paths) {
-    std::vector<std::size_t> order(run.flows.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const std::size_t count = std::min(kListed, order.size());
+/// Of `of`, the `count` slowest by slowdown, then those by completion time.
+std::vector<std::size_t> slowest(const RunFiles& run, std::vector<std::size_t> of,
+                                 std::size_t count) {
+    count = std::min(count, of.size());
+    const auto end = of.begin() + static_cast<std::ptrdiff_t>(count);
     std::vector<std::size_t> chosen;
     const auto choose = [&](const auto& value) {
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
-                          order.end(), [&](std::size_t a, std::size_t b) {
-                              const auto left = value(run.flows[a]);
-                              const auto right = value(run.flows[b]);
-                              return left != right ? left > right
-                                                   : run.flows[a].flow < run.flows[b].flow;
-                          });
-        chosen.insert(chosen.end(), order.begin(),
-                      order.begin() + static_cast<std::ptrdiff_t>(count));
+        std::partial_sort(of.begin(), end, of.end(), [&](std::size_t a, std::size_t b) {
+            const auto left = value(run.flows[a]);
+            const auto right = value(run.flows[b]);
+            return left != right ? left > right : run.flows[a].flow < run.flows[b].flow;
+        });
+        chosen.insert(chosen.end(), of.begin(), end);
     };
     choose([](const FinishedFlow& flow) { return flow.slowdown(); });
     choose([](const FinishedFlow& flow) { return static_cast<double>(flow.fct); });
+    return chosen;
+}
+
+/// The slowest ones, of all and of each class.
+Json listed(const RunFiles& run, const FlowPaths& paths) {
+    std::vector<std::size_t> all(run.flows.size());
+    std::vector<std::vector<std::size_t>> classes(run.classes.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = i;
+        classes[run.flows[i].flow_class].push_back(i);
+    }
+    std::vector<std::size_t> chosen = slowest(run, std::move(all), kListed);
+    for (std::size_t c = 0; c < std::min(classes.size(), kListedClasses); ++c) {
+        const std::vector<std::size_t> own = slowest(run, std::move(classes[c]), kListedOfClass);
+        chosen.insert(chosen.end(), own.begin(), own.end());
+    }
     std::vector<std::size_t> unique;
+    std::set<std::size_t> known;
     for (const std::size_t i : chosen) {
-        if (std::find(unique.begin(), unique.end(), i) == unique.end()) unique.push_back(i);
+        if (known.insert(i).second) unique.push_back(i);
     }
     Json list = Json::array();
     for (const std::size_t i : unique) {

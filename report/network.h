@@ -29,8 +29,7 @@ inline constexpr std::size_t kMostDrawnPorts = 40'000;
 ///   groups   of nodes by name: the i-th node of a group is called prefix and i
 ///   x, y     by node, 0 to 1
 ///   links    {port, from, to, class, rate (b/s), bytes, use (share of the run), queue (B), marks, drops, paused (s), flows}
-///   series   by port, of the hottest: {step, use, queue or null, measured}: from series.csv, else from flows at their
-///            mean rates
+///   series   of the hottest links: of link_series()
 /// `end_s`: of the simulated time.
 Json network_picture(const RunFiles& run, const FlowPaths& paths, double end_s);
 

@@ -38,7 +38,10 @@ FlowPaths paths_of(const RunFiles& run) {
     const Routing routing(run.topology, next_hop_order(ns3 ? Arithmetic::ns3 : Arithmetic::exact));
     std::vector<std::int64_t> payload(run.topology.port_count(), 0);
     for (const FinishedFlow& flow : run.flows) {
-        paths.ports.push_back(routing.path(flow.key));
+        const FlowKey& key = flow.key;
+        paths.ports.push_back(routing.path(key));
+        paths.ack_ports.push_back(
+            routing.path({key.dst, key.src, key.dport, key.sport, key.nic_port}));
         for (const PortId port : paths.ports.back()) {
             payload[port] += flow.size;
             ++paths.flows[port];
@@ -48,6 +51,7 @@ FlowPaths paths_of(const RunFiles& run) {
         if (payload[port] <= run.ports[port].tx_bytes) continue;
         paths.unknown = "flows did not go by ECMP alone";
         paths.ports.clear();
+        paths.ack_ports.clear();
         paths.flows.assign(paths.flows.size(), 0);
         break;
     }

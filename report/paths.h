@@ -14,7 +14,9 @@ namespace sluice::report {
 struct FlowPaths {
     std::string unknown;  ///< why the ways are not known; empty if they are
     std::vector<std::vector<PortId>>
-        ports;                         ///< by place in RunFiles::flows: egress ports, source first
+        ports;  ///< by place in RunFiles::flows: egress ports, source first
+    std::vector<std::vector<PortId>>
+        ack_ports;  ///< of the ACKs, destination first: they have a hash of their own
     std::vector<std::uint32_t> flows;  ///< by port: flows whose data left by it
 };
 

@@ -8,6 +8,7 @@
 #include "report/flow_times.h"
 #include "report/network.h"
 #include "report/paths.h"
+#include "report/time_parts.h"
 #include "report/timeline.h"
 #include "report/trust.h"
 
@@ -21,8 +22,9 @@ Json run_report(const std::string& folder) {
         const FlowPaths paths = paths_of(run);
         Json times = flow_times(run, paths);
         Json trust = trust_of(run, end_s);
+        Json picture = network_picture(run, paths, end_s);
         Json answers = {{"bound", bound_answer(run, paths)},
-                        {"hot", hot_answer(run)},
+                        {"hot", hot_answer(run, picture)},
                         {"flows", flows_answer(run, times)},
                         {"trust", trust_answer(run, trust)}};
         return {{"kind", "run"},
@@ -30,8 +32,9 @@ Json run_report(const std::string& folder) {
                 {"folder", folder},
                 {"summary", run.summary},
                 {"answers", std::move(answers)},
+                {"jobs_time", jobs_time(run)},
                 {"timeline", timeline(run, end_s)},
-                {"network", network_picture(run, paths, end_s)},
+                {"network", std::move(picture)},
                 {"flows", std::move(times)},
                 {"trust", std::move(trust)}};
     } catch (const Json::exception& error) {

@@ -12,7 +12,7 @@
 #include "core/random.h"
 #include "core/results/student_t.h"
 #include "core/text/human.h"
-#include "report/answers.h"
+#include "report/words.h"
 
 namespace sluice::report {
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/results/csv_reader.h"
+#include "core/text/shell.h"
 #include "report/steps.h"
 
 namespace sluice::report {
@@ -93,14 +94,63 @@ Json replicas(const RunFiles& run) {
     return result;
 }
 
+/// Whether the seed decides anything.
+bool is_random(const Json& summary) {
+    for (const Json& key : summary.value("keys_without_effect", Json::array())) {
+        if (key.is_string() && key.get<std::string>().rfind("seed:", 0) == 0) return false;
+    }
+    return true;
+}
+
+/// What measures an error that this run leaves open: {why, command}.
+Json commands(const RunFiles& run, const Json& audit, bool measured_spread) {
+    std::string folder = run.folder;
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    const std::string mode = run.summary.value("mode", std::string());
+    const auto command = [&](const std::string& ending, const std::string& options, bool beside) {
+        const std::string other = shell_word(folder + "-" + ending);
+        const std::string results = beside ? shell_word(folder) + " " + other : other;
+        return "sluice run SCENARIO.toml " + options + " --out " + other + " &&\nsluice report " +
+               results + " -o " + shell_word(folder + "-" + ending + ".html");
+    };
+    Json list = Json::array();
+    const bool audited =
+        audit.is_object() && (audit.at("jct").is_object() || audit.at("fct").is_object());
+    const bool exact =
+        mode == "packet" || (mode != "flow" && number(run.summary, "hops_saved") <= 0);
+    if (!exact && !audited) {
+        list.push_back(
+            {{"why", "The error of mode " + mode + ": the same with packets, side by side"},
+             {"command", command("packet", "--mode packet", true)}});
+    }
+    if (measured_spread || !is_random(run.summary)) return list;
+    if (mode == "flow") {
+        // Replicas vary packets, which this mode has none of; its workload is drawn by the seed.
+        const std::uint64_t seed = run.summary.value("seed", std::uint64_t{0}) + 1;
+        const std::string ending = "seed" + std::to_string(seed);
+        list.push_back(
+            {{"why", "The spread from chance: another seed, side by side"},
+             {"command", command(ending, "--mode flow --set seed=" + std::to_string(seed), true)}});
+        return list;
+    }
+    list.push_back({{"why", "The spread from chance: eight replicas"},
+                    {"command", command("replicas", "--mode " + mode + " --replicas 8", false)}});
+    return list;
+}
+
 }  // namespace
 
 Json trust_of(const RunFiles& run, double end_s) {
     const Json& summary = run.summary;
+    const Json audited = audit(summary);
+    Json repeated = replicas(run);
+    const bool measured_spread = repeated.is_object();
     return {{"phases", phases(run, end_s)},
             {"hops", hops(summary)},
-            {"audit", audit(summary)},
-            {"replicas", replicas(run)},
+            {"audit", audited},
+            {"replicas", std::move(repeated)},
+            {"random", is_random(summary)},
+            {"commands", commands(run, audited, measured_spread)},
             {"warnings", summary.value("warnings", Json::array())},
             {"without_effect", summary.value("keys_without_effect", Json::array())}};
 }

@@ -1,6 +1,14 @@
 /* Charts of ECharts in the page's colours. They are made anew when these change. */
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const palette = () => [1, 2, 3, 4, 5, 8, 7, 6].map((i) => colour(`c${i}`));
+/* Classes that are no communicator take what those leave, by their place among `all`. */
+const classColour = (name, all = []) => {
+  const own = (one) => CLASS_COLOURS[className(one)];
+  if (own(name)) return own(name);
+  const others = all.filter((one) => !own(one));
+  const free = all.some((one) => COMMUNICATORS[className(one)]) ? ["c7", "c8", "c6", "c1"] : ["c1", "c2", "c3", "c4", "c5", "c8", "c7", "c6"];
+  return free[Math.max(0, others.indexOf(name)) % free.length];
+};
 const made = new Set();
 
 const axisStyle = () => ({
@@ -12,7 +20,7 @@ const axisStyle = () => ({
 const axis = (type, name, format, more = {}) => {
   const style = axisStyle();
   return { type, name, nameLocation: "middle", nameGap: 28, ...style, ...more,
-    axisLabel: { ...style.axisLabel, hideOverlap: true, alignMaxLabel: type === "value" && more.max !== undefined && more.min !== undefined ? "right" : null, ...(format ? { formatter: format } : {}), ...(more.axisLabel || {}) } };
+    axisLabel: { ...style.axisLabel, hideOverlap: true, padding: type === "value" ? [0, 5] : 0, alignMaxLabel: type === "value" && more.max !== undefined && more.min !== undefined ? "right" : null, ...(format ? { formatter: format } : {}), ...(more.axisLabel || {}) } };
 };
 
 /* option: a function, called again in other colours. Returns the element; .chart is ECharts' own. */
@@ -57,15 +65,18 @@ const zooms = (bottom = 4) => [
   { type: "slider", filterMode: "weakFilter", height: 16, bottom, showDetail: false, borderColor: colour("line"), brushSelect: false },
 ];
 
-/* Parts of a whole as one bar. parts: [[name, value, colour]]. */
-const shareBar = (label, parts, format) => plot(label, 96, () => ({
-  grid: { left: 8, right: 8, top: 34, bottom: 24 },
-  legend: { top: 0, left: 0, textStyle: { color: colour("ink") }, itemWidth: 12, itemHeight: 12 },
-  tooltip: { confine: true, trigger: "item", backgroundColor: colour("card"), textStyle: { color: colour("ink") },
-    formatter: (p) => `${escaped(p.seriesName)}: ${escaped(format(p.value))}` },
-  xAxis: axis("value", "", format, { min: 0, max: parts.reduce((sum, part) => sum + part[1], 0) || 1, splitLine: { show: false } }),
-  yAxis: { type: "category", data: [""], show: false },
-  series: parts.map(([name, value, key]) => ({ name, type: "bar", stack: "all", barWidth: 26, data: [value],
-    itemStyle: key ? { color: colour(key) } : {},
-    label: { show: value > 0.06 * parts.reduce((sum, part) => sum + part[1], 0), color: "#fff", formatter: () => format(value) } })),
-}));
+/* Parts of a whole as one bar. parts: [[name, value, colour, whether another part has the same colour]]. */
+const shareBar = (label, parts, format) => {
+  const whole = parts.reduce((sum, part) => sum + part[1], 0) || 1;
+  return plot(label, 96, () => ({
+    grid: { left: 14, right: 24, top: 34, bottom: 24 },
+    legend: { top: 0, left: 0, textStyle: { color: colour("ink") }, itemWidth: 12, itemHeight: 12 },
+    tooltip: { confine: true, trigger: "item", backgroundColor: colour("card"), textStyle: { color: colour("ink") },
+      formatter: (p) => `${escaped(p.seriesName)}: ${escaped(format(parts[p.seriesIndex][1]))}, ${showShare(p.value)}` },
+    xAxis: axis("value", "", showShare, { min: 0, max: 1, splitLine: { show: false } }),
+    yAxis: { type: "category", data: [""], show: false },
+    series: parts.map(([name, value, key, again]) => ({ name, type: "bar", stack: "all", barWidth: 26, data: [value / whole],
+      itemStyle: key ? { color: again ? mixed(colour(key), colour("card"), 0.45) : colour(key) } : {},
+      label: { show: value > 0.06 * whole, color: again || key === "idle" ? colour("ink") : colour("card"), formatter: () => format(value) } })),
+  }));
+};

@@ -19,6 +19,8 @@ const showRate = (r) => missing(r) ? "–" : prefixed(r, "b/s", DECIMAL);
 const showCount = (n) => missing(n) ? "–" : Math.abs(n) < 1e5 ? (Number.isInteger(n) ? n.toLocaleString("en") : rounded(n, 4)) : prefixed(n, "", DECIMAL);
 const showShare = (x) => missing(x) ? "–" : `${rounded(x * 100)}%`;
 const show = (value, unit) => unit === "s" ? showTime(value) : unit === "B" ? showBytes(value) : unit === "b/s" ? showRate(value) : unit === "share" ? showShare(value) : showCount(value);
+/* Sentences of the terminal have plain letters. A figure and its unit stay on one line. */
+const typeset = (text) => text.replace(/\+-/g, "±").replace(/(\d) us\b/g, "$1 µs").replace(/(\d) ([kMGTnmµ]?[sB])\b/g, "$1\u00a0$2");
 const escaped = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
 const el = (tag, attributes = {}, ...children) => {
@@ -31,7 +33,22 @@ const el = (tag, attributes = {}, ...children) => {
   return node;
 };
 const card = (title, size, ...children) => el("section", { class: `card ${size}` }, title ? el("h3", {}, title) : null, children);
-const note = (text) => el("p", { class: "note" }, text);
+const note = (...parts) => el("p", { class: "note" }, parts);
+/* Never broken: a browser would break after the dashes of an option. */
+const code = (text) => el("code", {}, text);
+/* A click selects the whole of it. */
+const command = (text) => el("pre", { class: "command", tabindex: 0 }, text);
+
+/* One name and one colour for a class of flows, whichever file it comes from. */
+const COMMUNICATORS = { TP: "tensor parallelism", CP: "context parallelism", EP: "expert parallelism", DP: "data parallelism", PP: "pipeline parallelism" };
+const CLASS_COLOURS = { compute: "c1", computation: "c1", TP: "c3", CP: "c8", EP: "c4", DP: "c2", PP: "c5", waiting: "c6", idle: "idle", "all flows": "ink" };
+const className = (label) => COMMUNICATORS[label.toUpperCase()] ? label.toUpperCase() : label;
+/* A key of critical_path_s in words. */
+const partLabel = (name) => name === "compute" ? "computation" : name.replace(/^(.+) over (.+)$/, "$1 flows across $2 links").replace(/software$/, "software around collectives");
+const spelledOut = (labels) => {
+  const found = Object.keys(COMMUNICATORS).filter((name) => labels.some((label) => label.split(" ")[0].toUpperCase() === name));
+  return found.length > 0 ? `${found.map((name) => `${name}: ${COMMUNICATORS[name]}`).join("; ")}.` : "";
+};
 const choice = (label, options, chosen, onChange) => {
   const select = el("select", { onchange: () => onChange(select.value) },
     options.map(([value, text]) => el("option", { value, selected: value === chosen ? "" : null }, text)));

@@ -20,7 +20,8 @@ if (runsOf(documents).length > 1) documents.unshift({ kind: "side", name: `${run
 const get = (id) => document.getElementById(id);
 const state = { doc: 0, page: 0 };
 
-const fact = (name, key, value, text) => el("div", { class: "fact" }, el("span", {}, name), el("b", { "data-key": key, "data-value": String(value) }, text));
+const FACT_TITLES = { "PFC pauses": "Priority flow control: a full buffer pauses the sender at the other end of the link", "ECN marks": "Explicit congestion notification: packets that a long queue marked", "p99 flow": "99% of the flows take at most this time" };
+const fact = (name, key, value, text) => el("div", { class: "fact", title: FACT_TITLES[name] || null }, el("span", {}, name), el("b", { "data-key": key, "data-value": String(value) }, text));
 const factsOf = (doc) => {
   if (doc.kind === "run") {
     const s = doc.summary;
@@ -32,7 +33,7 @@ const factsOf = (doc) => {
   if (doc.kind === "side") return [fact("runs", "runs", doc.runs.length, String(doc.runs.length))];
   return [fact(doc.source, "name", doc.name, doc.name), fact("experiments", "experiments", doc.status.length + doc.left_out, showCount(doc.status.length + doc.left_out)), doc.left_out > 0 ? fact("drawn here", "drawn", doc.status.length, showCount(doc.status.length)) : fact("done", "done", doc.status.filter((x) => x === "done").length, showCount(doc.status.filter((x) => x === "done").length))];
 };
-const section = (page) => el("section", { class: "page", id: `page-${page.id}`, role: "tabpanel" }, el("h2", {}, page.title), el("p", { class: "answer" }, page.answer.replace(/\+-/g, "±")), el("div", { class: "cards" }, page.build().filter(Boolean)));
+const section = (page) => el("section", { class: "page", id: `page-${page.id}`, role: "tabpanel" }, el("h2", {}, page.title), el("p", { class: "answer" }, typeset(page.answer)), el("div", { class: "cards" }, page.build().filter(Boolean)));
 
 const showPage = () => {
   const doc = documents[state.doc];

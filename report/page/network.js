@@ -39,6 +39,7 @@ class NetworkModel {
     const most = this.links.port.reduce((m, _, i) => Math.max(m, METRICS[metric][1](this.links, i)), 0);
     return metric === "use" ? [0.1, 0.25, 0.5, 1].find((step) => step >= most) || most : most;
   }
+  peak(i) { return ((this.data.series || { ports: {} }).ports[this.links.port[i]] || {}).peak; }
   metrics() {
     return Object.keys(METRICS).filter((key) => key === "use" || (key === "flows" ? !this.data.paths_unknown : this.data.queues && this.links[key].some((v) => v > 0)));
   }
@@ -272,7 +273,7 @@ class NetworkView {
     this.canvas.style.cursor = s ? "pointer" : "grab";
     if (!s) return;
     const [name, , format] = METRICS[this.metric];
-    this.tip.textContent = `${this.model.name(s.link)}: ${name} ${format(s.value)}${s.count > 2 ? ` (the most of ${s.count} links drawn here)` : ""}`;
+    this.tip.textContent = `${this.model.name(s.link)}: ${name} ${format(s.value)}${s.count > 2 ? ` (the most of ${s.count / 2} links drawn here)` : ""}`;
     this.tip.style.left = `${Math.min(x + 12, this.width - 260)}px`;
     this.tip.style.top = `${y + 12}px`;
   }
@@ -282,16 +283,16 @@ const seriesPlot = (model, i) => {
   const series = model.data.series;
   const found = series && series.ports[model.links.port[i]];
   if (!found) {
-    return note(series ? "This link is not among the 200 hottest, whose load over time is in the report."
-      : `Its load over time is not known: ${model.data.paths_unknown || "nothing ran"}. sluice run --mode packet --set output.series=true records it.`);
+    return series ? note("Its load over time is not in the report, which has that of the 200 hottest links whose flows are known.")
+      : note(`Its load over time is not known: ${model.data.paths_unknown || "nothing ran"}. `, code("sluice run SCENARIO.toml --mode packet --set output.series=true"), " records it.");
   }
   const points = (values) => values.map((v, k) => [(k + 0.5) * series.step, v]);
-  return plot(`Load of ${model.name(i)} over time`, 190, () => ({
-    grid: { left: 52, right: found.queue ? 60 : 14, top: 26, bottom: 40 },
+  return plot(`Load of ${model.name(i)} over time${series.measured ? "" : ", estimated"}`, 190, () => ({
+    grid: { left: 52, right: found.queue ? 60 : 24, top: 26, bottom: 40 },
     legend: found.queue ? { top: 0, textStyle: { color: colour("ink") } } : undefined,
     tooltip: { trigger: "axis", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") } },
     xAxis: axis("value", "simulated time", showTime, { min: 0, max: series.step * found.use.length, nameGap: 22 }),
-    yAxis: [axis("value", "", showShare, { min: 0, max: (e) => Math.max(1, e.max) }), ...(found.queue ? [axis("value", "", showBytes, { splitLine: { show: false } })] : [])],
+    yAxis: [axis("value", "", showShare, { min: 0, max: (e) => e.max < 1.01 ? 1 : Math.ceil(e.max * 5) / 5 }), ...(found.queue ? [axis("value", "", showBytes, { splitLine: { show: false } })] : [])],
     series: [{ name: "load", type: "line", step: "middle", showSymbol: false, areaStyle: { opacity: 0.25 }, data: points(found.use), tooltip: { valueFormatter: showShare } },
       ...(found.queue ? [{ name: "largest queue", yAxisIndex: 1, type: "line", step: "middle", showSymbol: false, data: points(found.queue), tooltip: { valueFormatter: showBytes } }] : [])],
   }));

@@ -1,45 +1,68 @@
 /* The pages of a run. */
 const EXPLAIN_CAUSE = "What the job waited for, from its last operation backwards. The parts add up to its time.";
+const EXPLAIN_LINKS = " Flows across a class of links: it is the farthest class from the hosts that they cross, not by itself the bottleneck.";
+
+/* A communicator has its colour, which is fainter where it is there again. */
+const partsOf = (path) => {
+  const used = new Set();
+  return path.parts.map(({ label, seconds }) => {
+    const key = classColour(label.split(" ")[0]);
+    const again = used.has(key);
+    used.add(key);
+    return [label, seconds, key, again];
+  });
+};
+const pathCard = (job, path) => {
+  const { parts } = path;
+  const computed = parts.find((part) => part.kind === "compute");
+  const most = job.rank_time_s && job.rank_time_s.compute ? job.rank_time_s.compute.most : NaN;
+  const longer = computed && computed.seconds > 1.001 * most
+    ? ` Computation on it, ${showTime(computed.seconds)}, is more than any rank computes (${showTime(most)}): the path leads through the operations of several ranks.` : "";
+  return card(`Critical path of ${job.name}${missing(job.jct_s) ? ", which is not complete" : `: ${showTime(job.jct_s)}`}`, "",
+    shareBar("Critical path", partsOf(path), showTime),
+    table([["part", (part) => part.label, "text"], ["time", (part) => showTime(part.seconds)], ["share", (part) => showShare(part.share)]], parts),
+    note(EXPLAIN_CAUSE, parts.some((part) => part.kind === "network") ? EXPLAIN_LINKS : "", longer), note(spelledOut(parts.map((part) => part.label))));
+};
 
 const jobCards = (doc) => (doc.summary.jobs || []).flatMap((job) => {
   const cards = [];
-  if (job.critical_path_s) {
-    /* A communicator has its colour; where it is there twice, one that nobody has. */
-    const free = ["c8", "c7", "c6", "c4", "c5"];
-    const used = new Set();
-    const parts = Object.entries(job.critical_path_s).map(([name, value]) => {
-      let key = name === "compute" ? "c1" : LANE_COLOURS[name.split(" ")[0]];
-      if (!key || used.has(key)) key = free.find((c) => !used.has(c)) || "c6";
-      used.add(key);
-      return [name, value, key];
-    });
-    cards.push(card(`Critical path of ${job.name}${missing(job.jct_s) ? ", which is not complete" : `: ${showTime(job.jct_s)}`}`, "", shareBar("Critical path", parts, showTime), note(EXPLAIN_CAUSE)));
-  }
+  const path = doc.jobs_time.find((one) => one.name === job.name);
+  if (path) cards.push(pathCard(job, path));
   if (job.rank_time_s) {
     const rows = Object.entries(job.rank_time_s);
     const whole = rows.reduce((sum, [, v]) => sum + v.mean, 0);
-    const colours = { ...LANE_COLOURS, waiting: "c6", idle: "idle" };
+    const shown = (name) => name === "compute" ? "computation" : name;
     cards.push(card("How a rank spends this time, on average", "two",
-      shareBar("Time of a rank", rows.map(([name, value]) => [name, value.mean, colours[name] || null]), showTime),
+      shareBar("Time of a rank", rows.map(([name, value]) => [shown(name), value.mean, classColour(name)]), showTime),
       note("Communication counts where nothing is computed and the next computation waits for it; waiting: for another rank's computation; idle: nothing is left to do.")));
-    cards.push(card("Mean, and the rank with the most", "third", table([["", ([name]) => name, "text"], ["mean", ([, v]) => showTime(v.mean)],
+    cards.push(card("Mean, and the rank with the most", "third", table([["", ([name]) => shown(name), "text"], ["mean", ([, v]) => showTime(v.mean)],
       ["share", ([, v]) => showShare(v.mean / whole)], ["most", ([, v]) => showTime(v.most)], ["rank", ([, v]) => v.most_rank]], rows)));
   }
   return cards;
 });
 
+const explainTimeline = (timeline, items, end) => {
+  if (!timeline.computed) {
+    return note("From flows alone: this run has no trace.json, so that computations and communication inside servers are not drawn. ", code("sluice run SCENARIO.toml --set output.trace=true"), " records them.");
+  }
+  const hidden = items.some((item) => item[5] === 1);
+  return note(hidden ? "Full height: computation, or communication that no computation hides; thin strips: communication behind computation. " : "Computation, and communication that no computation hides. ",
+    hasGaps(items, end) ? "Gaps: waiting, or nothing left to do. " : "", "Drag or arrows move, Ctrl+wheel or + and - zoom.");
+};
+
 const timelineCard = (doc) => {
   const { timeline } = doc;
   if (!timeline) return null;
-  const entries = timeline.lanes.filter((lane, i) => timeline.rows.some((row) => { for (let k = 0; k < row.spans.length; k += 4) if (row.spans[k] === i) return true; return false; }));
+  const end = doc.summary.simulated_s;
+  const items = timelineItems(timeline);
+  const entries = timeline.lanes.filter((lane, i) => items.some((item) => item[3] === i));
+  const several = timeline.rows.some((row) => row.hosts > 1);
   return card(timeline.computed ? "The iteration, rank by rank" : "Communication, rank by rank", "",
-    el("div", { class: "controls" }, legend(entries.map((lane) => [lane === "PP" && timeline.computed ? "PP (from its receive's posting: mostly waiting for the other stage)" : lane, laneColour(lane)]))),
-    timelinePlot(timeline, doc.summary.simulated_s),
-    note(timeline.computed
-      ? "A row is ranks that do the same. Full height: computation, or communication that no computation hides; the strip below: hidden communication. White: waiting. Drag or arrows move, Ctrl+wheel or + and - zoom."
-      : "From flows alone: this run has no trace.json, so that computations and communication inside servers are not drawn. sluice run --set output.trace=true records them."),
-    note(timeline.difference > 0 ? `Ranks of a row do different things in at most ${showShare(timeline.difference)} of the time; its first one is drawn.` : "No two ranks are alike."),
-    timeline.not_drawn > 0 ? note(`${timeline.not_drawn} more hosts are not drawn.`) : null);
+    el("div", { class: "controls" }, legend(entries.map((lane) => [lane === "PP" && timeline.computed ? "PP (from its receive's posting: mostly waiting for the other stage)" : lane === "compute" ? "computation" : lane, laneColour(lane, timeline.lanes)]))),
+    timelinePlot(timeline, items, end),
+    explainTimeline(timeline, items, end),
+    note(several ? `A row stands for ranks that do the same (before the colon: how many). Its first rank is drawn; the others differ from it in at most ${showShare(timeline.difference)} of the run. ` : "No two ranks do the same. ", spelledOut(entries)),
+    timeline.not_drawn > 0 ? note(`${showCount(timeline.not_drawn)} more hosts are not drawn.`) : null);
 };
 
 const activityCards = (doc) => {
@@ -61,7 +84,7 @@ const slowestCard = (doc) => {
   const flows = [...doc.flows.listed].sort((a, b) => b.start + b.fct - a.start - a.fct).slice(0, 24);
   if (flows.length === 0) return null;
   const label = (f) => `${f.flow}: ${f.src} to ${f.dst}`;
-  return card("The slowest flows, the last one first", "", plot("Slowest flows over time", 20 * flows.length + 60, () => ({
+  return card("The slowest flows, by when they end", "", plot("Slowest flows over time", 20 * flows.length + 60, () => ({
     grid: { left: 130, right: 28, top: 4, bottom: 44 },
     xAxis: axis("value", "simulated time", showTime, { min: 0, nameGap: 24 }),
     yAxis: { type: "category", inverse: true, data: flows.map(label), ...axisStyle(), axisLabel: { color: colour("soft"), interval: 0, fontSize: 11 } },
@@ -77,71 +100,109 @@ const boundPage = (doc) => {
   return jobs.length > 0 ? [...jobs.slice(0, 1), timelineCard(doc), ...jobs.slice(1)] : [slowestCard(doc), ...activityCards(doc)];
 };
 
+const explainSeries = (series) => {
+  const peak = `Load and peak count all bytes on the wire, headers and ACKs too; the peak is over ${showTime(series.step)}.`;
+  return series.measured ? note(`From series.csv. ${peak}`)
+    : note(`${peak} Estimated: each flow at its mean rate, along its way; what would exceed the line's rate is moved to the nearest time with room. ${series.whole ? "The sum is what the link carried. " : "Flows that did not finish are left out. "}`,
+      code("sluice run SCENARIO.toml --mode packet --set output.series=true"), " measures it, with queues.");
+};
+
 const linkDetails = (model, i, showFlow) => {
   const { links } = model;
   const back = links.port.findIndex((_, k) => links.from[k] === links.to[i] && links.to[k] === links.from[i]);
   const rows = [i, ...(back >= 0 ? [back] : [])];
-  const columns = [["link", (k) => model.name(k), "text"], ["rate", (k) => showRate(links.rate[k])], ["carried", (k) => showBytes(links.bytes[k])],
-    ["load", (k) => showShare(links.use[k])]];
-  if (model.data.queues) columns.push(["queue", (k) => showBytes(links.queue[k])], ["marks", (k) => showCount(links.marks[k])], ["drops", (k) => showCount(links.drops[k])], ["paused", (k) => showTime(links.paused[k])]);
+  const columns = [["link", (k) => model.name(k), "text"], ["carried", (k) => showBytes(links.bytes[k])],
+    ["load", (k) => showShare(links.use[k])], ["at peak", (k) => showShare(model.peak(k))]];
+  if (model.data.queues) columns.push(["largest queue", (k) => showBytes(links.queue[k])], ["ECN marks", (k) => showCount(links.marks[k])], ["drops", (k) => showCount(links.drops[k])], ["paused", (k) => showTime(links.paused[k])]);
   if (!model.data.paths_unknown) columns.push(["flows", (k) => showCount(links.flows[k])]);
   const crossing = showFlow.flows.filter((f) => f.path && f.path.includes(links.port[i]));
-  const series = model.data.series;
-  return [el("h3", {}, model.name(i)), table(columns, rows), seriesPlot(model, i),
-    series ? note(series.measured ? "Measured (series.csv)." : "Estimated: each flow at its mean rate. sluice run --mode packet --set output.series=true measures it, with queues.") : null,
-    crossing.length > 0 ? note(`Of the slowest flows ${crossing.length} cross it: ${crossing.slice(0, 12).map((f) => f.flow).join(", ")}${crossing.length > 12 ? ", ..." : ""}.`) : null];
+  const { series } = model.data;
+  const found = series && series.ports[links.port[i]];
+  return [el("h3", {}, `${model.name(i)}, ${model.data.classes[links.class[i]]}, ${showRate(links.rate[i])}${found ? `: load over time, ${series.measured ? "measured" : "estimated"}` : ""}`), table(columns, rows), seriesPlot(model, i), found ? explainSeries(series) : null,
+    crossing.length > 0 ? note(`Of the listed flows ${crossing.length} cross it: ${crossing.slice(0, 12).map((f) => f.flow).join(", ")}${crossing.length > 12 ? ` and ${crossing.length - 12} more` : ""}.`) : null];
+};
+
+/* The listed flows, in an order and of a class to be chosen. */
+const flowCard = (doc, size, columns, onChoose) => {
+  const { listed } = doc.flows;
+  const orders = { slowdown: ["Largest slowdown", (f) => f.slowdown], time: ["Longest completion time", (f) => f.fct] };
+  const known = Object.keys(orders).filter((order) => listed.some(orders[order][1]));
+  const classes = [...new Set(listed.map((f) => f.class))];
+  const state = { order: known[0] || "time", of: "all" };
+  const title = el("h3");
+  const holder = el("div");
+  const show = () => {
+    const [name, value] = orders[state.order];
+    const rows = listed.filter((f) => state.of === "all" || f.class === state.of).sort((a, b) => value(b) - value(a) || a.flow - b.flow).slice(0, 60);
+    title.replaceChildren(state.of === "all" ? name : `${name}, ${className(state.of)}`);
+    holder.replaceChildren(table(columns, rows, onChoose));
+  };
+  const pick = (key) => (value) => { state[key] = value; show(); };
+  show();
+  return card("", size, title, el("div", { class: "controls" },
+    known.length > 1 ? choice("Sort by", known.map((order) => [order, order]), state.order, pick("order")) : null,
+    classes.length > 1 ? choice("Class", [["all", "all"], ...classes.map((name) => [name, className(name)])], "all", pick("of")) : null), holder);
+};
+
+/* Links by what colours them, with what makes a link hot side by side. */
+const linkList = (model, metric, onChoose) => {
+  const { links } = model;
+  const [name, value, format] = METRICS[metric];
+  const rows = links.port.map((_, i) => i).sort((a, b) => value(links, b) - value(links, a)).slice(0, 40);
+  const columns = [["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], ["at peak", (i) => showShare(model.peak(i))]];
+  if (model.data.queues) columns.push(["largest queue", (i) => showBytes(links.queue[i])], ["ECN marks", (i) => showCount(links.marks[i])]);
+  if (!columns.some(([title]) => title === name)) columns.splice(1, 0, [name, (i) => format(value(links, i))]);
+  return [el("h3", {}, `Links by ${name}`), table(columns, rows, onChoose)];
 };
 
 const hotPage = (doc) => {
   const model = new NetworkModel(doc.network);
   const { links } = model;
   const details = el("div");
+  const listNode = el("div");
   const legendNode = el("span", { class: "note" });
   const view = new NetworkView(model, (i) => choose(i));
-  const flows = doc.flows.listed;
   const choose = (i) => {
     view.chosen = i;
     view.draw();
-    details.replaceChildren(...linkDetails(model, i, { flows }).filter(Boolean));
+    details.replaceChildren(...linkDetails(model, i, { flows: doc.flows.listed }).filter(Boolean));
   };
-  const showLegend = () => {
-    const [name, , format] = METRICS[view.metric];
-    legendNode.replaceChildren(`${name} 0`, el("i", { class: "scale", style: `background:linear-gradient(90deg,${[0, 0.33, 0.66, 1].map(heat).join(",")})` }), format(model.scaleOf(view.metric)));
+  const showWay = (f) => {
+    view.path = new Set((f.path || []).map((port) => model.placeOf.get(port)).filter((i) => i !== undefined));
+    view.chosen = null;
+    for (const line of listNode.querySelectorAll(".chosen")) line.classList.remove("chosen");
+    view.draw();
+    details.replaceChildren(el("h3", {}, `Way of flow ${f.flow}`), table([["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], ["flows", (i) => showCount(links.flows[i])]], [...view.path], choose));
   };
-  const listNode = el("div");
-  const showList = () => {
-    const [name, value, format] = METRICS[view.metric];
-    const rows = links.port.map((_, i) => i).sort((a, b) => value(links, b) - value(links, a)).slice(0, 40);
-    listNode.replaceChildren(table([["link", (i) => model.name(i), "text"], ["class", (i) => model.data.classes[links.class[i]], "text"], [name, (i) => format(value(links, i))]], rows, choose));
+  const setMetric = (metric) => {
+    view.metric = metric;
+    view.draw();
+    const [name, , format] = METRICS[metric];
+    legendNode.replaceChildren(`${name} 0`, el("i", { class: "scale", style: `background:linear-gradient(90deg,${[0, 0.33, 0.66, 1].map(heat).join(",")})` }), format(model.scaleOf(metric)));
+    listNode.replaceChildren(...linkList(model, metric, choose));
   };
-  const setMetric = (metric) => { view.metric = metric; view.draw(); showLegend(); showList(); };
-  const flowTable = doc.network.paths_unknown ? note(`Ways of flows are not shown: ${doc.network.paths_unknown}.`)
-    : table([["flow", (f) => f.flow, "text"], ["class", (f) => f.class, "text"], ["from", (f) => model.names[f.src], "text"], ["to", (f) => model.names[f.dst], "text"], ["time", (f) => showTime(f.fct)], ["slowdown", (f) => f.slowdown ? rounded(f.slowdown) : "–"]],
-      flows, (f) => {
-        view.path = new Set((f.path || []).map((port) => model.placeOf.get(port)).filter((i) => i !== undefined));
-        view.draw();
-        details.replaceChildren(el("h3", {}, `Way of flow ${f.flow}`), table([["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], ["flows", (i) => showCount(links.flows[i])]], [...view.path], choose));
-      });
-  showLegend();
-  showList();
+  setMetric("use");
   const first = doc.network.hottest.map((port) => model.placeOf.get(port)).find((i) => i !== undefined);
   if (first !== undefined) choose(first);
   const byClass = doc.summary.link_classes || [];
+  const flowColumns = [["flow", (f) => f.flow, "text"], ["class", (f) => className(f.class), "text"], ["from", (f) => model.names[f.src], "text"], ["to", (f) => model.names[f.dst], "text"], ["time", (f) => showTime(f.fct)], ["slowdown", (f) => f.slowdown ? rounded(f.slowdown) : "–"]];
   return [
     card("The network", "two", el("div", { class: "controls" },
       choice("Colour by", model.metrics().map((key) => [key, METRICS[key][0]]), "use", setMetric), legendNode,
       el("button", { type: "button", "aria-label": "Zoom in", onclick: () => view.zoom(1.5) }, "+"), el("button", { type: "button", "aria-label": "Zoom out", onclick: () => view.zoom(1 / 1.5) }, "–"),
       el("button", { type: "button", onclick: () => { view.reset(); view.path.clear(); view.draw(); } }, "Show all")),
       view.node,
-      note(`${showCount(links.port.length)} directed links${model.data.left_out ? `, the hottest ones; ${showCount(model.data.left_out)} more are not drawn` : ""}. Click a link for its load over time, a flow for its way. Nodes too near to each other are drawn as one: zoom in.`)),
-    card("Hottest links", "third", listNode),
+      note(`${showCount(model.cables.length)} links${model.data.left_out ? `, the hottest ones; ${showCount(model.data.left_out)} more directions are not drawn` : ""}. A line has the colour of the direction with more of the two. Blue outline: the link chosen, or the way of the flow chosen. Click a link for its load over time, a flow for its way. Nodes too near to each other are drawn as one: zoom in.`)),
+    card("", "third", listNode),
     card("", "half", details),
-    card("The slowest flows", "half", flowTable),
-    byClass.length > 0 ? card("Classes of links", "", table([["class", (c) => c.name, "text"], ["links", (c) => showCount(c.links)], ["carried", (c) => showBytes(c.bytes)], ["mean load", (c) => showShare(c.mean_utilization)], ["most loaded", (c) => showShare(c.most_utilization)]], byClass)) : null,
+    doc.network.paths_unknown ? card("Ways of flows", "half", note(`They are not shown: ${doc.network.paths_unknown}.`)) : flowCard(doc, "half", flowColumns, showWay),
+    byClass.length > 0 ? card("Classes of links", "", table([["class", (c) => c.name, "text"], ["links", (c) => showCount(c.links)], ["carried, both directions", (c) => showBytes(c.bytes)], ["mean load of a direction", (c) => showShare(c.mean_utilization)], ["most loaded direction", (c) => showShare(c.most_utilization)]], byClass),
+      model.data.queues ? note("ECN: explicit congestion notification, packets marked by long queues. PFC: priority flow control, which pauses the sender of a link before a buffer overflows.") : null) : null,
   ];
 };
 
 const FEW = 8;
+const classColourAmong = (one, classes) => colour(classColour(one.name, classes.map((other) => other.name)));
 const ecdfPlot = (title, classes, figure, format, tail) => plot(title, 300, () => ({
   grid: { left: 58, right: 28, top: 30, bottom: 44 },
   legend: { type: "scroll", top: 0, textStyle: { color: colour("ink") } },
@@ -149,7 +210,8 @@ const ecdfPlot = (title, classes, figure, format, tail) => plot(title, 300, () =
     formatter: (p) => `${escaped(p.seriesName)}: ${showShare(tail ? 1 - p.value[1] : p.value[1])} of flows within ${format(p.value[0])}` },
   xAxis: axis("log", figure === "fct" ? "flow completion time" : "slowdown", format, { min: "dataMin", max: "dataMax", splitLine: { show: false } }),
   yAxis: tail ? axis("log", "share that takes longer", showShare, { nameGap: 44, max: 1 }) : axis("value", "share of flows", showShare, { nameGap: 42, max: 1 }),
-  series: classes.map((c) => ({ name: c.name, type: "line", step: "end", showSymbol: false, symbolSize: 5, lineStyle: { width: c.name === "all flows" ? 2.6 : 1.6 },
+  series: classes.map((c) => ({ name: className(c.name), type: "line", step: "end", showSymbol: false, symbolSize: 5,
+    itemStyle: { color: classColourAmong(c, classes) }, lineStyle: { width: c.name === "all flows" ? 2.6 : 1.6, color: classColourAmong(c, classes) },
     data: c[figure].quantiles.map(([share, value]) => [value, tail ? 1 - share : share]).filter(([value, share]) => value > 0 && share > 0) })),
 }));
 
@@ -176,11 +238,11 @@ const flowsPage = (doc) => {
       yAxis: axis(figure === "fct" ? "log" : "value", "", format),
       series: ["p50", "p95", "p99"].map((name) => ({ name, type: "line", symbolSize: 6, data: sizes.map((s) => s[figure] ? s[figure][name] : null) })),
     }))),
-    card("By class", "half", table([["class", (c) => c.name, "text"], ["flows", (c) => showCount(c.flows)], ["bytes", (c) => showBytes(c.bytes)], ["mean", (c) => showTime(c.fct.mean)], ["p50", (c) => showTime(c.fct.p50)], ["p99", (c) => showTime(c.fct.p99)], ["max", (c) => showTime(c.fct.max)],
+    card("By class", "half", table([["class", (c) => className(c.name), "text"], ["flows", (c) => showCount(c.flows)], ["bytes", (c) => showBytes(c.bytes)], ["mean", (c) => showTime(c.fct.mean)], ["p50", (c) => showTime(c.fct.p50)], ["p99", (c) => showTime(c.fct.p99)], ["max", (c) => showTime(c.fct.max)],
       ["slowdown", (c) => c.slowdown ? rounded(c.slowdown.mean) : "–"], ["p99", (c) => c.slowdown ? rounded(c.slowdown.p99) : "–"]], classes),
-      note("Percentiles are by nearest rank. Flows of one run influence each other, so that no interval is given: sluice evaluate estimates one over trials.")),
+      note("Percentiles are by nearest rank. Flows of one run influence each other, so that no interval is given; the page How far to trust it? says how to get one. ", spelledOut(classes.map((c) => c.name)))),
     ...(doc.summary.jobs ? activityCards(doc) : []),
-    card("The slowest flows", "", table([["flow", (f) => f.flow, "text"], ["class", (f) => f.class, "text"], ["from host", (f) => f.src], ["to host", (f) => f.dst], ["size", (f) => showBytes(f.size)], ["start", (f) => showTime(f.start)], ["time", (f) => showTime(f.fct)], ["slowdown", (f) => f.slowdown ? rounded(f.slowdown) : "–"]], doc.flows.listed)),
+    flowCard(doc, "", [["flow", (f) => f.flow, "text"], ["class", (f) => className(f.class), "text"], ["from host", (f) => f.src], ["to host", (f) => f.dst], ["size", (f) => showBytes(f.size)], ["start", (f) => showTime(f.start)], ["time", (f) => showTime(f.fct)], ["slowdown", (f) => f.slowdown ? rounded(f.slowdown) : "–"]]),
   ];
 };
 
@@ -197,8 +259,13 @@ const replicaCards = (replicas) => Object.entries(replicas || {}).filter(([, val
 });
 
 const trustPage = (doc) => {
-  const { phases, hops, audit, replicas, warnings, without_effect } = doc.trust;
-  const cards = [];
+  const { phases, hops, audit, replicas, warnings, without_effect, commands } = doc.trust;
+  const cards = doc.jobs_time.map(({ name, parts }) => card(doc.jobs_time.length > 1 ? `What the time of ${name} rests on` : "What the time rests on", "",
+    table([["part of the critical path", (part) => part.label, "text"], ["time", (part) => showTime(part.seconds)], ["share", (part) => showShare(part.share)], ["rests on", (part) => part.basis, "text wide"]], parts),
+    note(spelledOut(parts.map((part) => part.label)))));
+  cards.push(card("How to find out more", "",
+    commands.flatMap(({ why, command: line }) => [el("p", {}, `${why}.`), command(line)]),
+    note(commands.length > 0 ? "SCENARIO.toml is the file that this run was made from; repeat the options that it was run with. " : "", "Means and tails with intervals, over as many trials as a wanted precision takes: ", code("sluice evaluate EVALUATION.toml"), ".")));
   if (hops) {
     cards.push(card("Packet-hops of this run", "", shareBar("Packet-hops", [["executed", hops.executed, "c1"], ["copies of identical parts (exact)", hops.copies, "c3"], ["replaced by equations", hops.equations, "c2"]], showCount)));
   }
@@ -226,9 +293,9 @@ const trustPage = (doc) => {
   }
   cards.push(...replicaCards(replicas));
   const list = (title, texts) => texts.length > 0 ? card(title, "half", el("ul", {}, texts.map((text) => el("li", {}, text)))) : null;
-  cards.push(list("Warnings", warnings), list("Keys of the scenario without effect", without_effect));
+  cards.push(list("Warnings", warnings), list("Settings of the scenario that changed nothing in this run", without_effect));
   const s = doc.summary;
   cards.push(card("What ran", "half", table([["", ([k]) => k, "text"], ["", ([, v]) => v, "text wide"]],
-    [["mode", s.mode], ["version", s.version], ["seed", s.seed], ["folder", doc.folder], ["simulated", showTime(s.simulated_s)], ["in", `${showTime(s.wall_s)} (${showTime(s.user_s)} of CPU)`], ["memory", showBytes(s.peak_rss_bytes)]])));
+    [["mode", s.mode], ["version", s.version], ["seed", s.seed], ["folder", doc.folder], ["simulated", showTime(s.simulated_s)], ["took", `${showTime(s.wall_s)} (${showTime(s.user_s)} of CPU)`], ["memory", showBytes(s.peak_rss_bytes)]])));
   return cards;
 };

@@ -221,7 +221,7 @@ const sidePage = (runs) => {
     rows.push([`mean load of ${name}`, (s) => ((s.link_classes || []).find((c) => c.name === name) || {}).mean_utilization, showShare]);
   }
   for (const name of new Set(runs.flatMap((r) => (r.summary.jobs || []).flatMap((j) => Object.keys(j.critical_path_s || {}))))) {
-    rows.push([`critical path: ${name}`, (s) => ((s.jobs || [])[0] || {}).critical_path_s?.[name], showTime]);
+    rows.push([`critical path: ${partLabel(name)}`, (s) => ((s.jobs || [])[0] || {}).critical_path_s?.[name], showTime]);
   }
   const ratio = (of, r) => {
     const a = of(shown[0].summary), b = of(r.summary);
@@ -243,5 +243,7 @@ const sideAnswer = (runs) => {
   const sorted = [...known].sort((a, b) => a.summary.jct_s - b.summary.jct_s);
   const [best, worst] = [sorted[0], sorted[sorted.length - 1]];
   if (best.summary.jct_s === worst.summary.jct_s) return `All ${known.length} runs complete in ${showTime(best.summary.jct_s)}.`;
-  return `${best.label} completes first, in ${showTime(best.summary.jct_s)}; ${worst.label} takes ${rounded(worst.summary.jct_s / best.summary.jct_s)} times as long. Each is one run, one sample.`;
+  const ratio = worst.summary.jct_s / best.summary.jct_s;
+  const longer = ratio < 1.1 ? `${showShare(ratio - 1)} longer` : `${rounded(ratio)} times as long`;
+  return `${best.label} completes first, in ${showTime(best.summary.jct_s)}; ${worst.label} takes ${longer}. Each is one run, one sample.`;
 };

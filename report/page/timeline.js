@@ -1,7 +1,6 @@
 /* What ranks did over time. At full height what a rank did alone: its computation, or communication that nothing hides;
    on a thin strip below communication behind a computation. */
-const LANE_COLOURS = { compute: "c1", TP: "c3", EP: "c4", DP: "c2", PP: "c5" };
-const laneColour = (lane) => colour(LANE_COLOURS[lane] || "c8");
+const laneColour = (lane, lanes) => colour(classColour(lane, lanes));
 
 const uncovered = (from, to, cover) => {
   const parts = [];
@@ -43,16 +42,25 @@ const timelineItems = (timeline) => {
   return items;
 };
 
-const timelinePlot = (timeline, end) => {
-  const items = timelineItems(timeline);
+/* Whether a row has times in which nothing is drawn. */
+const hasGaps = (items, end) => {
+  const until = new Map();
+  return [...items].sort((a, b) => a[0] - b[0] || a[1] - b[1]).some(([r, from, to]) => {
+    const at = until.get(r) || 0;
+    until.set(r, Math.max(at, to));
+    return from - at > end / 300;
+  }) || [...until.values()].some((at) => end - at > end / 300);
+};
+
+const timelinePlot = (timeline, items, end) => {
   const rows = timeline.rows;
   const rowHeight = Math.max(9, Math.min(30, 380 / rows.length));
-  const labels = rows.map((row) => row.hosts > 1 ? `${row.label}  (${row.hosts})` : row.label);
+  const labels = rows.map((row) => row.hosts > 1 ? `${showCount(row.hosts)}: ${row.label}` : row.label);
   const node = plot("Timeline of ranks", Math.round(rows.length * rowHeight + 74), () => ({
-    grid: { left: 190, right: 16, top: 6, bottom: 62 },
+    grid: { left: 230, right: 24, top: 6, bottom: 62 },
     xAxis: axis("value", "simulated time", showTime, { min: 0, max: end, nameGap: 22 }),
     yAxis: { type: "category", inverse: true, data: labels, ...axisStyle(), axisTick: { show: false },
-      axisLabel: { color: colour("soft"), width: 178, overflow: "truncate", interval: rows.length > 30 ? 1 : 0, fontSize: 12 } },
+      axisLabel: { color: colour("soft"), width: 216, overflow: "truncate", interval: rows.length > 30 ? 1 : 0, fontSize: 12 } },
     dataZoom: zooms(2),
     tooltip: { confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink"), fontSize: 12 },
       formatter: (p) => {
@@ -70,7 +78,7 @@ const timelinePlot = (timeline, end) => {
         const box = echarts.graphic.clipRectByRect(
           { x: left, y: hidden ? y + full / 2 - full * 0.26 : y - full / 2, width: Math.max(0.6, right - left), height: hidden ? full * 0.26 : full },
           params.coordSys);
-        return box && { type: "rect", shape: box, style: { fill: laneColour(timeline.lanes[api.value(3)]) } };
+        return box && { type: "rect", shape: box, style: { fill: laneColour(timeline.lanes[api.value(3)], timeline.lanes) } };
       } }],
   }), "canvas");
   return node;

@@ -363,7 +363,7 @@ std::vector<CombinationRule> all_rules() {
         // Keys without effect.
         {"seed-that-nothing-draws", E::no_effect, "seed",
          "mode flow, and no workload or perturbation draws", never_draws,
-         "no workload draws anything, and mode flow has no marks, losses and sprayed packets"},
+         "no workload uses random numbers, and mode flow has no random marks, losses or paths"},
         {"loss-without-packets", E::no_effect, "topology.*loss", "mode flow", flow_mode,
          "mode flow has no packets that could be lost"},
         {"gpu-type-of-files", E::no_effect, "topology.gpu_type", "always", always,

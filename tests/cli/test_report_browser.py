@@ -43,7 +43,12 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         if not self.quiet:
-            self.text.append(data)
+            self.text.append(data.replace("\u00a0", " "))
+
+
+def typeset(answer):
+    """A sentence of the terminal as the page writes it."""
+    return re.sub(r"(\d) us\b", "\\1 \u00b5s", answer.replace("+-", "\u00b1"))
 
 
 @unittest.skipUnless(CHROMIUM, "skipped: there is no chromium here (apt-get install chromium)")
@@ -82,10 +87,33 @@ class Browser(ReportTest):
                 self.assertEqual(int(page.facts["flows_completed"]), summary["flows_completed"])
                 self.assertEqual(int(page.facts["drops"]), summary["drops"])
                 self.assertTrue(needs <= page.classes, page.classes)
-                answer = run["answers"][name].replace("+-", "\u00b1")
-                self.assertIn(answer, "".join(page.text))
+                self.assertIn(typeset(run["answers"][name]), "".join(page.text))
                 # ECharts has drawn: in SVG, or on a canvas.
                 self.assertGreater(page.count.get("svg", 0) + page.count.get("canvas", 0), 0)
+
+    def test_choices_change_what_is_shown(self):
+        self.write("job.toml", JOB)
+        self.succeed("run", "job.toml", "--out", "run", "--mode", "flow", "--allow-oom")
+        self.report("run")
+        page = (self.folder / "report.html").read_text(encoding="utf-8")
+        choose = """<script>setTimeout(() => {
+          const title = () => [...document.querySelectorAll("h3")].map((h) => h.textContent);
+          const row = (name) => [...document.querySelectorAll("h3")].find((h) => h.textContent.startsWith(name)).parentNode.querySelector("tbody tr");
+          row("Links by").click();
+          const select = [...document.querySelectorAll("select")].find((s) => [...s.options].some((o) => o.value === "time"));
+          const before = title();
+          select.value = "time";
+          select.dispatchEvent(new Event("change"));
+          const chosen = document.querySelectorAll("tr.chosen").length;
+          row("Longest completion").click();
+          const left = row("Links by").parentNode.querySelectorAll("tr.chosen").length;
+          document.body.append(`TITLES ${before.includes("Largest slowdown")} ${before.some((t) => t.includes("load over time, estimated"))} ${title().includes("Longest completion time")} CHOSEN ${chosen} LEFT ${left}`);
+        }, 500);</script></html>"""
+        (self.folder / "chosen.html").write_text(page.replace("</html>", choose), encoding="utf-8")
+        shown = "".join(self.browse("chosen.html#0/hot").text)
+        self.assertIn("TITLES true true true CHOSEN 1 LEFT 0", shown)
+        shown = "".join(self.browse("report.html#0/trust").text)
+        self.assertIn("sluice run SCENARIO.toml --mode packet --out run-packet &&", shown)
 
     def test_a_large_run_is_summarized(self):
         """1,024 GPUs with a trace of 31 MB: a page below 10 MB, that comes to rest."""
@@ -108,7 +136,7 @@ class Browser(ReportTest):
         page = self.browse("report.html#0/best")
         self.assertEqual(page.tabs, ["tab-best", "tab-side"])
         self.assertEqual(int(page.facts["experiments"]), 9)
-        self.assertIn(study["answers"]["best"], "".join(page.text))
+        self.assertIn(typeset(study["answers"]["best"]), "".join(page.text))
         self.assertGreaterEqual(page.count["svg"], 2)
         self.browse("report.html#0/side")
         self.report("a", "b", page="two.html")
