@@ -29,11 +29,6 @@ namespace sluice::congestion {
 enum class Law : std::uint8_t { SLUICE_LAWS(SLUICE_LAW) };
 #undef SLUICE_LAW
 
-#define SLUICE_LAW(name) +1
-inline constexpr int kLawCount = SLUICE_LAWS(SLUICE_LAW);
-#undef SLUICE_LAW
-static_assert(kLawCount <= kMostLaws, "law_headers.h includes fewer headers than there are laws");
-
 struct Parameters : CommonParameters {
     Law law = Law::hpcc;
 #define SLUICE_LAW(name) congestion::name::Parameters name;
