@@ -92,7 +92,8 @@ SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
         at = sender.last_progress + timeout;
     }
     if (at < sender.armed) {
-        if (host.timers.count == host.timers.capacity) {
+        // Before it is full, as starts of flows are put there, too, and let it grow.
+        if (host.timers.count >= host.timers.capacity / 4 * 3) {
             tidy_timers(world, host);
         }
         sender.armed = at;
