@@ -14,8 +14,6 @@ namespace sluice::fuzz {
 namespace {
 
 constexpr std::int64_t kMicrosecondPs = 1'000'000;
-/// Of all transfers that are carried: with sanitizers, too, an input takes a fraction of a second.
-constexpr std::uint64_t kMostBytes = 2'000'000;
 
 class Calls {
   public:
@@ -70,8 +68,9 @@ class Calls {
         transfer.destination = choices_.below(about_.hosts + 1);
         transfer.bytes = choices_.pick<std::uint64_t>(
             {1, 999, 4097, 100'000, 700'000, 0, std::uint64_t{1} << 62, UINT64_MAX});
-        const bool possible = transfer.bytes <= kMostBytes;
-        if (possible && bytes_ + transfer.bytes > kMostBytes) transfer.bytes = 999;
+        const auto most = static_cast<std::uint64_t>(most_bytes(about_));
+        const bool possible = transfer.bytes <= 1'000'000;
+        if (possible && bytes_ + transfer.bytes > most) transfer.bytes = 999;
         transfer.queue_pair = choices_.pick<std::uint32_t>({0, 1, 50'000, SLUICE_OWN_QUEUE_PAIR});
         transfer.priority = choices_.below(9);
         transfer.tag = choices_.bits(8);
@@ -144,7 +143,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Choices choices(data, size);
     const RandomNetwork about = random_network(choices, false);
     std::string text = about.head + about.tables;
-    if (choices.chance(20)) text += random_flows(choices, about.hosts);
+    if (choices.chance(20) && !about.cut_off) text += random_flows(choices, about.hosts);
     const char* const overrides[] = {choices.pick({"name=x", "congestion.law=\"none\"", "a.b=1"}),
                                      nullptr};
     sluice_network* const network = sluice_open_text(text.c_str(), "input", overrides);

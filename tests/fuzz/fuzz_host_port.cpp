@@ -21,15 +21,15 @@
 namespace sluice::fuzz {
 namespace {
 
-/// Of all operations: with sanitizers, too, an input takes a fraction of a second.
-constexpr std::int64_t kMostBytes = 2'000'000;
-
 class Testbench : public sc_core::sc_module {
   public:
     SC_HAS_PROCESS(Testbench);
-    Testbench(const sc_core::sc_module_name& name, Experiment& experiment, Choices& choices)
+    /// Posts at most `bytes`, and what is short.
+    Testbench(const sc_core::sc_module_name& name, Experiment& experiment, Choices& choices,
+              std::int64_t bytes)
         : sc_module(name),
           choices_(choices),
+          bytes_(bytes),
           routing_(experiment.topology),
           network_("network", experiment.topology, routing_, experiment.network, none_, paths_,
                    nullptr, options(experiment)),
@@ -73,7 +73,7 @@ class Testbench : public sc_core::sc_module {
         post.operation = choices_.pick({Operation::write, Operation::read, Operation::send});
         post.peer = hosts_[choices_.below(static_cast<std::uint32_t>(hosts_.size()))];
         post.bytes = choices_.pick({1, 4097, 100'000, 400'000, 0});
-        if (bytes_ + post.bytes > kMostBytes) post.bytes = 4097;
+        if (post.bytes > bytes_) post.bytes = 4097;
         post.queue_pair = choices_.below(3);
         post.priority = static_cast<std::uint8_t>(choices_.below(9));
         post.tag = posted_;
@@ -84,7 +84,7 @@ class Testbench : public sc_core::sc_module {
             return;
         }
         ++posted_;
-        bytes_ += post.bytes;
+        bytes_ -= post.bytes;
         sends_ += post.operation == Operation::send ? 1 : 0;
     }
 
@@ -100,6 +100,7 @@ class Testbench : public sc_core::sc_module {
     }
 
     Choices& choices_;
+    std::int64_t bytes_;  ///< left
     Routing routing_;
     std::vector<FlowSpec> none_;
     std::vector<FlowPath> paths_;
@@ -108,7 +109,6 @@ class Testbench : public sc_core::sc_module {
     std::vector<std::unique_ptr<HostPort>> ports_;
     std::map<std::tuple<NodeId, NodeId, std::uint32_t>, std::uint64_t> latest_;
     std::size_t posted_ = 0;
-    std::int64_t bytes_ = 0;  ///< of the operations that were posted
     std::size_t completed_ = 0;
     std::size_t sends_ = 0;
     int rounds_ = 0;
@@ -120,12 +120,14 @@ void new_context() {
     sc_core::sc_default_global_context = sc_core::sc_curr_simcontext;
 }
 
-void run(const std::string& text, Choices& choices, bool cut_off) {
+void run(const RandomNetwork& network, Choices& choices) {
+    const std::string text = network.head + network.tables;
     Scenario scenario = make_scenario(parse_config(text, "input"), "input", Workloads::optional);
     Experiment experiment = take_network(scenario);
-    Testbench testbench("testbench", experiment, choices);
+    Testbench testbench("testbench", experiment, choices, most_bytes(network));
     // Longer than anything takes that is not cut off: 400 kB at 25 Gb/s, lost and sent again.
     sc_core::sc_start(sc_core::sc_time(500, sc_core::SC_MS));
+    const bool cut_off = network.cut_off || text.find("loss") != std::string::npos;
     require(cut_off || testbench.left() == 0);
 }
 
@@ -139,8 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Choices choices(data, size);
     const RandomNetwork network = random_network(choices, false);
     try {
-        run(network.head + network.tables, choices,
-            network.cut_off || network.tables.find("loss") != std::string::npos);
+        run(network, choices);
     } catch (const sluice::ConfigError& error) {
         require_line(error.what());
     }

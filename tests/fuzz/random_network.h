@@ -146,6 +146,12 @@ inline RandomNetwork random_network(Choices& choices, bool plain) {
     return made;
 }
 
+/// Of all that is sent, so that an input takes a fraction of a second with sanitizers, too. What has lost its path for good
+/// is sent again until the run is given up.
+inline std::int64_t most_bytes(const RandomNetwork& network) {
+    return network.cut_off ? 50'000 : 2'000'000;
+}
+
 /// [workload] with flows of these hosts, at most 12.
 inline std::string random_flows(Choices& choices, std::uint32_t hosts) {
     std::string rows;
