@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Flows that are opened while a network runs: the same packets as if a list had told of them, whatever
 /// drives the network and however slots are given out, and memory by those that live.
+#include <algorithm>
+
 #include "core/error.h"
 #include "tests/support/clock_support.h"
 #include "tests/support/opened_flows.h"
@@ -16,6 +18,7 @@ struct Churned {
     std::vector<std::pair<Tick, FlowId>> finished;
     std::size_t slots = 0;
     std::size_t living = 0;
+    std::uint32_t timers = 0;  ///< the longest heap of a host
     std::uint64_t solo = 0;
 };
 
@@ -26,6 +29,9 @@ Churned run_churn(const Case& given, bool clocks) {
     RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
         made.finished.emplace_back(flow.result.finish, flow.id);
+        for (const NodeId host : given.topology.hosts()) {
+            made.timers = std::max(made.timers, rig.store.world().host[host].timers.count);
+        }
     };
     step::FlowPartitions partitions(rig.store);
     if (clocks) {
@@ -77,6 +83,16 @@ TEST_CASE("unit.world.flows.opened_ones_are_as_listed_ones") {
 }
 
 TEST_CASE("unit.world.flows.slots_follow_those_that_live") { check_churn(false, 0, 400, 40); }
+
+TEST_CASE("unit.world.flows.time_outs_of_those_that_are_over_do_not_pile_up") {
+    // Each lies in its host's heap for milliseconds, and a flow takes microseconds.
+    Case given = churn_case(false, 0);
+    Churn churn(given.topology.hosts(), 1'000, 20'000);
+    given.application = &churn;
+    const Churned made = run_churn(given, false);
+    CHECK(made.finished.size() == 9'000);
+    CHECK(made.timers <= 64);
+}
 
 TEST_CASE("unit.world.flows.slots_follow_those_that_live_on_clocks_apart") {
     check_churn(false, 0, 12, 40, 4'000'000);
