@@ -218,10 +218,10 @@ Command add_astra_command(CommandLine program) {
     app.add_option("--comm-group-configuration", options->comm_group,
                    "Communicator groups (a file name that contains \"empty\": none)")
         .type_name("FILE");
-    app.add_option("--logging-configuration", options->logging, "Accepted, without effect")
+    const auto ignore = [](const std::string&) {};
+    app.add_option_for("--logging-configuration", ignore, "Accepted, without effect")
         .type_name("FILE");
-    app.add_option("--logging-folder", options->logging_folder, "Accepted, without effect")
-        .type_name("DIR");
+    app.add_option_for("--logging-folder", ignore, "Accepted, without effect").type_name("DIR");
     app.add_option("--num-queues-per-dim", options->queues_per_dim,
                    "Collectives that run at the same time per dimension (default: 1)")
         .type_name("N")

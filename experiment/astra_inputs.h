@@ -21,8 +21,6 @@ struct AstraOptions {
     std::string remote_memory;  ///< empty: none
     std::string logical;        ///< with an ns-3 config: logical topology
     std::string comm_group = "empty";
-    std::string logging;         ///< taken and without effect
-    std::string logging_folder;  ///< likewise
     std::string rendezvous = "false";
     std::string backend = "congestion-aware";
     std::string mode = "packet";  ///< with an ns-3 config

@@ -9,7 +9,8 @@
 
 namespace sluice {
 
-/// Units of SystemC's time in a tick; 0 if its resolution is coarser. To ask fixes the resolution.
+/// Units of SystemC's time in a tick; 0 if its resolution is coarser. To ask fixes the resolution, for all
+/// contexts (sc_simcontext) of the process.
 inline sc_dt::uint64 units_per_tick() {
     static const sc_dt::uint64 units = sc_core::sc_time(1, sc_core::SC_PS).value();
     return units;

@@ -48,11 +48,11 @@ std::string job_bound(const RunFiles& run, const Json& job) {
         }
         return text;
     }
-    return fmt::format(
-        "Communication bounds {}: {} of its {}, {} of the critical path; mainly {}. Computation is "
-        "the other {}.",
-        whole, human_seconds(rest * sum), human_seconds(sum), shown_share(rest),
-        largest_parts(parts), shown_share(compute));
+    std::string text = fmt::format(
+        "Communication bounds {}: {} of its {}, {} of the critical path; mainly {}.", whole,
+        human_seconds(rest * sum), human_seconds(sum), shown_share(rest), largest_parts(parts));
+    if (compute > 0) text += fmt::format(" Computation is the other {}.", shown_share(compute));
+    return text;
 }
 
 std::string flow_bound(const RunFiles& run, const FlowPaths& paths) {
@@ -82,8 +82,9 @@ std::string flow_bound(const RunFiles& run, const FlowPaths& paths) {
 std::string peak_text(const Json& series, PortId port) {
     const std::string name = std::to_string(port);
     if (!series.is_object() || !series.at("ports").contains(name)) return {};
-    return fmt::format(", {} in the busiest {}{}",
-                       shown_share(number(series.at("ports").at(name), "peak")),
+    const Json& peak = series.at("ports").at(name).at("peak");
+    if (peak.is_null()) return {};
+    return fmt::format(", {} in the busiest {}{}", shown_share(peak.get<double>()),
                        human_seconds(number(series, "step")),
                        series.at("measured").get<bool>() ? "" : " (estimated)");
 }
@@ -141,7 +142,7 @@ std::string hottest_text(const RunFiles& run, PortId hottest, const std::string&
     const ClassLoad& busiest = *std::max_element(
         loads.begin(), loads.end(),
         [](const ClassLoad& a, const ClassLoad& b) { return a.mean() < b.mean(); });
-    if (&busiest != &own) {
+    if (shown_share(busiest.mean()) != shown_share(own.mean())) {
         text += fmt::format(" On average {} links are busier: {}.", busiest.name,
                             shown_share(busiest.mean()));
     }

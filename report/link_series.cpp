@@ -163,7 +163,7 @@ Json link_series(const RunFiles& run, const FlowPaths& paths, const std::vector<
             peak = std::max(peak, use.back().get<double>());
         }
         by_port[std::to_string(port)] = {{"use", std::move(use)},
-                                         {"peak", peak},
+                                         {"peak", measured || whole ? Json(peak) : Json(nullptr)},
                                          {"queue", measured ? Json(of_port.queue) : Json(nullptr)}};
     }
     return {

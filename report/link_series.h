@@ -13,7 +13,7 @@ namespace sluice::report {
 inline constexpr std::size_t kMostSeries = 200;
 
 /// Of `ports`, at most kMostSeries: {step (s), measured, whole, ports: {PORT: {use: [...], peak, queue: [...] or null}}}.
-/// `use`: the share of the line that frames take, headers and ACKs included; `peak`: its largest value.
+/// `use`: the share of the line that frames take, headers and ACKs included; `peak`: its largest value; null where flows are missing.
 ///   measured  from series.csv
 ///   else      estimated from the flows whose data or ACKs cross the port, each at its mean rate. Scaled to the bytes that
 ///             ports.csv counted, if all flows finished (`whole`). Above 100% nothing is sent: what the mean rates put

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <system_error>
 
 #include "core/results/csv_reader.h"
 #include "core/text/shell.h"
@@ -106,6 +108,12 @@ bool is_random(const Json& summary) {
 Json commands(const RunFiles& run, const Json& audit, bool measured_spread) {
     std::string folder = run.folder;
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    const std::filesystem::path last = std::filesystem::path(folder).filename();
+    if (last == "." || last == "..") {
+        // Beside it, and not in it.
+        std::error_code ignored;
+        folder = std::filesystem::weakly_canonical(folder, ignored).string();
+    }
     const std::string mode = run.summary.value("mode", std::string());
     const auto command = [&](const std::string& ending, const std::string& options, bool beside) {
         const std::string other = shell_word(folder + "-" + ending);

@@ -48,6 +48,7 @@ std::string simulated_text(const RunFiles& run, const Json& trust) {
                            shown_share(skipped / (executed + copies + skipped))) +
                audit_text(trust.at("audit"));
     }
+    if (executed + copies <= 0) return "No packet was sent.";
     if (copies > 0) {
         return fmt::format(
             "No packet was replaced by equations: {} of the {} packet-hops were executed, and the "

@@ -65,15 +65,15 @@ SLUICE_HD inline bool superseded(const World& world, const Host& host, const Tim
            world.sender_at[sender.flow] != timer.slot || sender.armed != timer.time;
 }
 
-/// Takes superseded timers out of a host's heap, and lets it grow if most others stay. Without that they lie there until their
-/// time: of every short message the time-out, thousands of them, which the heap's other timers have to pass.
+/// Takes senders' superseded timers out of a host's heap, and lets it grow if most others stay. Without that they lie there until
+/// their time: of every short message the time-out, thousands of them, which the heap's other timers have to pass.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void tidy_timers(World& world, Host& host) {
     PlainVector<Timer>& timers = host.timers;
     const std::uint32_t count = timers.count;
     timers.count = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         const Timer timer = timers[i];  // the heap is never longer than what was read
-        if (!superseded(world, host, timer)) {
+        if (timer.kind != TimerKind::sender || !superseded(world, host, timer)) {
             push_timer(world.memory, host, timer);
         }
     }

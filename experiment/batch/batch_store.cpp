@@ -105,8 +105,8 @@ void BatchStore::check_ours(bool anew) {
     if (database_.number("PRAGMA user_version") == kFormat) return;
     if (!anew) {
         throw ConfigError(database_.path(), 0,
-                          "was written by another version of the program; --anew replaces it, or "
-                          "give another folder");
+                          "was written by another version of the program; allowed: --anew, which "
+                          "replaces it (of a shard with its --shard I/N), or another folder");
     }
     clear();
 }

@@ -74,7 +74,7 @@ void HostPort::check(const Post& post) const {
     }
 }
 
-HostPort::QueuePair& HostPort::queue_pair(NodeId peer, std::uint32_t number) {
+std::uint32_t HostPort::queue_pair(NodeId peer, std::uint32_t number) {
     const std::uint64_t key = std::uint64_t{peer} << 32 | number;
     const auto [place, fresh] =
         pair_of_.try_emplace(key, static_cast<std::uint32_t>(pairs_.size()));
@@ -84,7 +84,7 @@ HostPort::QueuePair& HostPort::queue_pair(NodeId peer, std::uint32_t number) {
         pairs_.back().number = number;
         pairs_.back().requests = network_.ports().new_connection();
     }
-    return pairs_[place->second];
+    return place->second;
 }
 
 FlowSpec HostPort::answer_to(std::uint32_t pair, const Post& post) {
@@ -119,7 +119,8 @@ bool HostPort::try_post(const Post& post, PostObserver* observer) {
         return false;
     }
     const bool reads = post.operation == Operation::read;
-    QueuePair& queue = queue_pair(post.peer, post.queue_pair);
+    const std::uint32_t pair = queue_pair(post.peer, post.queue_pair);
+    QueuePair& queue = pairs_[pair];
     Completion completion;
     completion.post = post;
     completion.sequence = posted_;
@@ -138,8 +139,7 @@ bool HostPort::try_post(const Post& post, PostObserver* observer) {
     spec.priority = post.priority;
     spec.connection = queue.requests;
     completion.flow = network_.open_flow(spec, completion.effective);
-    network_.ports().opened(completion.flow, *this,
-                            static_cast<std::uint32_t>(&queue - pairs_.data()), completion);
+    network_.ports().opened(completion.flow, *this, pair, completion);
     queue.outstanding.push_back({completion, observer, false, false});
     queue.latest = completion.effective;
     to_nic_free_ = fetched;
@@ -229,21 +229,33 @@ void HostPort::arrive(const Arrival& arrival) {
 }
 
 void HostPort::notify(Notification notification) {
-    notifications_.push_back(std::move(notification));
-    // Nearly all come in their order.
-    for (std::size_t i = notifications_.size() - 1;
-         i > 0 && notifications_[i - 1].at > notifications_[i].at; --i) {
-        std::swap(notifications_[i - 1], notifications_[i]);
+    notification.order = notified_++;
+    const std::size_t count = notifications_.size();
+    if (count == 0 || notifications_[count - 1].at <= notification.at) {
+        notifications_.push_back(std::move(notification));
+    } else {
+        overtaking_.push(std::move(notification));
     }
     call_deliver();
 }
 
+/// Null: there is none.
+const HostPort::Notification* HostPort::first_notification() const {
+    if (overtaking_.empty()) {
+        return notifications_.empty() ? nullptr : &notifications_.front();
+    }
+    const bool later =
+        !notifications_.empty() && Later()(overtaking_.top(), notifications_.front());
+    return later ? &notifications_.front() : &overtaking_.top();
+}
+
 /// When the first notification is due.
 void HostPort::call_deliver() {
-    if (notifications_.empty() || notifications_.front().at >= due_at_) {
+    const Notification* const first = first_notification();
+    if (first == nullptr || first->at >= due_at_) {
         return;
     }
-    due_at_ = notifications_.front().at;
+    due_at_ = first->at;
     due_.notify(until(due_at_));
 }
 
@@ -251,9 +263,14 @@ void HostPort::call_deliver() {
 void HostPort::deliver() {
     due_at_ = kNever;
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    while (!notifications_.empty() && notifications_.front().at <= now) {
-        const Notification notification = notifications_.front();
-        notifications_.pop_front();
+    for (const Notification* first = first_notification(); first != nullptr && first->at <= now;
+         first = first_notification()) {
+        const Notification notification = *first;
+        if (!notifications_.empty() && first == &notifications_.front()) {
+            notifications_.pop_front();
+        } else {
+            overtaking_.pop();
+        }
         hand_over(notification);
     }
     call_deliver();

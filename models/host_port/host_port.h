@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <queue>
 #include <systemc>
 #include <unordered_map>
 #include <vector>
@@ -141,15 +143,23 @@ class HostPort : public sc_core::sc_module {
     };
     struct Notification {
         Tick at = 0;
+        std::uint64_t order = 0;
         bool is_arrival = false;
         PostObserver* observer = nullptr;
         Completion completion;
         Arrival arrival;
     };
-    QueuePair& queue_pair(NodeId peer, std::uint32_t number);
+    struct Later {
+        bool operator()(const Notification& a, const Notification& b) const {
+            return a.at != b.at ? a.at > b.at : a.order > b.order;
+        }
+    };
+
+    std::uint32_t queue_pair(NodeId peer, std::uint32_t number);
     void check(const Post& post) const;
     Tick over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const;
     void notify(Notification notification);
+    const Notification* first_notification() const;
     void call_deliver();
     void deliver();
     void hand_over(const Notification& notification);
@@ -157,13 +167,17 @@ class HostPort : public sc_core::sc_module {
     Network& network_;
     NodeId host_;
     HostPortOptions options_;
-    std::vector<QueuePair> pairs_;
+    std::deque<QueuePair> pairs_;  ///< an observer may post to a new one while another is at work
     std::unordered_map<std::uint64_t, std::uint32_t> pair_of_;  ///< by peer and number
     std::uint64_t posted_ = 0;
     std::size_t outstanding_ = 0;
     Tick to_nic_free_ = 0;
     Tick from_nic_free_ = 0;
-    RingQueue<Notification> notifications_;  ///< by time; of one instant as they came
+    /// By time; of one instant as they came. Those that come before an earlier one, such as completions behind arrivals
+    /// that wait for PCIe, are apart.
+    RingQueue<Notification> notifications_;
+    std::priority_queue<Notification, std::vector<Notification>, Later> overtaking_;
+    std::uint64_t notified_ = 0;
     sc_core::sc_event due_;
     Tick due_at_ = kNever;  ///< when due_ calls deliver(); kNever: it does not
     sc_core::sc_event room_;

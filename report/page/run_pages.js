@@ -133,7 +133,7 @@ const flowCard = (doc, size, columns, onChoose) => {
   const holder = el("div");
   const show = () => {
     const [name, value] = orders[state.order];
-    const rows = listed.filter((f) => state.of === "all" || f.class === state.of).sort((a, b) => value(b) - value(a) || a.flow - b.flow).slice(0, 60);
+    const rows = listed.filter((f) => state.of === "all" || f.class === state.of).sort((a, b) => value(b) - value(a) || a.flow - b.flow).slice(0, state.of === "all" ? 60 : 20);
     title.replaceChildren(state.of === "all" ? name : `${name}, ${className(state.of)}`);
     holder.replaceChildren(table(columns, rows, onChoose));
   };
