@@ -12,7 +12,7 @@
 /// | pairs     | n - 1: one block to each other member | S / n |
 ///
 /// p = `overlap`: 1 if a step's latency and its transfer follow each other, more the more of one
-/// hides behind the other. Bandwidths are given by members, as channels grow with them.
+/// hides behind the other, less if each delays the other, as when chunks fill a pipeline. Bandwidths are given by members, as channels grow with them.
 #pragma once
 
 #include <array>
@@ -33,6 +33,8 @@ const char* to_string(NcclProtocol protocol);    ///< "LL", "LL128", "Simple"
 /// Whether the algorithm does operations of this kind.
 bool supports(NcclAlgorithm algorithm, CollectiveKind kind);
 
+inline constexpr double kLeastOverlap = 0.5;
+
 /// One pair of an algorithm and a protocol.
 struct NcclChoice {
     struct Bandwidth {
@@ -51,7 +53,7 @@ struct NcclChoice {
     NcclProtocol protocol = NcclProtocol::simple;
     double base_us = 0;
     double step_us = 0;
-    double overlap = 1;  ///< at least 1
+    double overlap = 1;  ///< at least kLeastOverlap
     /// By growing members; each holds up to the next one, the first also below.
     std::vector<Bandwidth> bandwidth;
     /// On the bandwidth, by CollectiveKind; 0: not offered for this kind.

@@ -44,7 +44,7 @@ NcclChoice read_choice(ConfigSection section) {
     };
     choice.base_us = microseconds("base");
     choice.step_us = microseconds("step");
-    choice.overlap = section.number("overlap", 1, 1, 16);
+    choice.overlap = section.number("overlap", 1, kLeastOverlap, 16);
     choice.bandwidth = read_bandwidths(section, "bandwidth");
     choice.fewest_members =
         static_cast<std::uint32_t>(section.integer("fewest_members", 2, 2, kMostMembers));

@@ -141,6 +141,9 @@ TEST_CASE("unit.nccl_table.overlap_hides_the_smaller_part_of_a_step") {
     // Blocks of 4 bytes take 4 us: the step lasts (3^2 + 4^2)^(1/2) = 5 us.
     CHECK(time_us(choice, Kind::all_gather, 2, 8) == doctest::Approx(5));
     CHECK(time_us(choice, Kind::all_gather, 2, 0) == doctest::Approx(3));
+    // (3^(1/2) + 12^(1/2))^2 = 27: each delays the other.
+    choice.overlap = 0.5;
+    CHECK(time_us(choice, Kind::all_gather, 2, 24) == doctest::Approx(27));
     choice.step_us = 0;
     CHECK(time_us(choice, Kind::all_gather, 2, 0) == 0);
 }
@@ -196,7 +199,7 @@ TEST_CASE("unit.nccl_table.mistakes_are_placed") {
              "believed_bandwidth = [{ members = 2, rate = \"1GB/s\" }]\nall-reduce = 1\n",
          {"believed_base"}},
         {head + choice + rates + "believed_base = \"1us\"\nall-reduce = 1\n", {"believed_step"}},
-        {head + choice + rates + "overlap = 0.5\nall-reduce = 1\n", {"overlap"}},
+        {head + choice + rates + "overlap = 0.4\nall-reduce = 1\n", {"overlap"}},
     };
     for (const auto& [text, parts] : cases) {
         CAPTURE(text);
