@@ -100,7 +100,7 @@ class Family {
         for (const Expected& expected : choices) {
             const auto belief = nccl_belief(link, expected.algorithm, expected.protocol);
             if (!belief && expected.algorithm != NcclAlgorithm::pairs) continue;
-            choices_.push_back({expected, belief});
+            choices_.emplace_back(expected, belief);
             parameters_.insert(parameters_.end(), {expected.base, expected.step, expected.overlap});
             parameters_.push_back({expected.bandwidth.expected * rate, expected.bandwidth.spread});
             for (const std::uint32_t members : members_) {
