@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""DeepEP's dispatch and combine on two H100 servers, predicted packet by packet, and held to measured times.
+"""DeepEP's dispatch and combine between H100 servers, predicted packet by packet, and held to measured times.
 
 usage: deepep_silicon.py [--program SLUICE] [--publish] [--compare] DEEPEP.csv
 
-DEEPEP.csv: node_num, num_token, dispatch_sms, dispatch_transmit_us, ..., combine_transmit_us, ... From its rows of one server come the two
-figures of a kernel that the network does not have: a fixed time, and how fast one processor that sends copies. Rows of two servers are
-not used for the prediction. --compare adds their times and the errors; --publish writes the table into docs/measured.md.
+DEEPEP.csv: node_num, num_token, dispatch_sms, dispatch_transmit_us, ..., combine_transmit_us, ... From its rows of one server come two
+figures of a kernel that the network does not have: a fixed time, and how fast one processor that sends copies. A third is from the rows of
+two servers on 8 processors: how fast one that forwards does. All other rows of several servers are predicted. --compare adds measured
+times and errors; --publish writes the table into docs/measured.md.
 
 What is known of the test: 7,168 values of a token, 8 of 256 experts at random; 8 bits with a scale for each 128 values and 72 B of indices
-and weights in a dispatch, 16 bits and 48 B in a combine. A token has a copy on each GPU that has an expert of it. Half of the processors send.
+and weights in a dispatch, 16 bits and 48 B in a combine. A token has a copy on each GPU that has an expert of it. Half of the processors send. Between servers half of them forward: all copies for or
+of a GPU's rail, those of its own server included, pass the forwarding processors of that GPU (DeepEP, csrc/kernels/internode.cu).
 """
 import argparse
 import csv
@@ -26,13 +28,14 @@ GPUS, EXPERTS, TOP = 8, 256, 8
 TOKEN = {"dispatch": 7168 + 7168 // 128 * 4 + 72 + 8, "combine": 2 * 7168 + 48}
 NVLINK = 450e9  # bytes a second of an H100, each way
 FIRST = 1024  # tokens from which on rows are compared
+FITTED = 8  # processors with which rows of two servers are fitted
 NETWORK = """\
 name = "deepep"
 [topology]
 type = "rail-optimized"
 gpus = {gpus}
 gpus_per_server = 8
-servers_per_segment = 2
+servers_per_segment = {servers}
 rate = "400Gbps"
 delay = "500ns"
 nvswitches_per_server = 1
@@ -67,6 +70,19 @@ def kernel(rows, kind):
     return (sy - b * st) / sw, places(GPUS) * TOKEN[kind] / (b * 1e-6) / senders
 
 
+def forwarding(rows, kind):
+    """Bytes a second of one forwarding processor: least squares in relative terms over the fitted rows of two servers."""
+    launch, _ = kernel(rows, kind)
+    top = bottom = 0
+    for row in rows:
+        tokens, time = int(row["num_token"]), float(row[f"{kind}_transmit_us"])
+        if row["node_num"] != "2" or int(row["dispatch_sms"]) != FITTED or tokens < FIRST:
+            continue
+        top += tokens / time * (1 - launch / time)
+        bottom += (tokens / time) ** 2
+    return places(2 * GPUS) * TOKEN[kind] / (top / bottom * 1e-6) / (FITTED / 2)
+
+
 def predicted(program, kind, servers, tokens, sms, launch, copying):
     """Microseconds."""
     # A copy for the GPU itself is copied, too, but by no NVLink.
@@ -74,7 +90,7 @@ def predicted(program, kind, servers, tokens, sms, launch, copying):
     size = int(tokens * places(servers * GPUS) * TOKEN[kind])
     with tempfile.TemporaryDirectory(prefix="sluice-deepep-") as folder:
         path = pathlib.Path(folder)
-        (path / "net.toml").write_text(NETWORK.format(rate=int(rate * 8), gpus=servers * GPUS))
+        (path / "net.toml").write_text(NETWORK.format(rate=int(rate * 8), gpus=servers * GPUS, servers=servers))
         subprocess.run([program, "collective", "net.toml", "--kind", "all-to-all", "--algorithm", f"deepep-{kind}", "--server-copies",
                         f"{places(servers * GPUS) / places(servers):.4f}", "-b", str(size), "-e", str(size), "--mode", "packet", "--overhead",
                         f"{launch:.2f}us", "--csv", "out.csv", "--quiet"], cwd=folder, check=True)
@@ -95,7 +111,8 @@ def main():
     lines, errors = [], {}
     for kind in TOKEN:
         launch, copying = kernel(rows, kind)
-        lines.append(f"- {kind}: {launch:.1f} us, and {copying / 1e9:.1f} GB/s a sending processor.")
+        lines.append(f"- {kind}: {launch:.1f} us, {copying / 1e9:.1f} GB/s a sending processor, and {forwarding(rows, kind) / 1e9:.1f} GB/s a "
+                     "forwarding one.")
     lines += ["", "| operation | servers | processors | " + " | ".join(f"{FIRST << i:,}" for i in (0, 2, 4)) + " |",
               "| --- | ---: | ---: |" + " ---: |" * 3]
     for kind in TOKEN:
@@ -104,21 +121,21 @@ def main():
         for servers, sms in settings:
             cells = []
             for tokens in (FIRST << i for i in (0, 2, 4)):
-                time = predicted(program, kind, servers, tokens, sms, launch, copying)
+                time = predicted(program, kind, servers, tokens, sms, launch, copying if servers == 1 else forwarding(rows, kind))
                 cells.append(f"{time:.0f}")
                 if not arguments.compare:
                     continue
                 measured = next(float(row[f"{kind}_transmit_us"]) for row in rows if row["node_num"] == str(servers) and
                                 row["num_token"] == str(tokens) and row["dispatch_sms"] == str(sms))
                 error = 100 * (time / measured - 1)
-                if servers > 1:
-                    errors.setdefault(kind, []).append(error)
+                if servers > 1 and (servers, sms) != (2, FITTED):
+                    errors.setdefault((kind, servers), []).append(error)
                 cells[-1] += f" / {measured:.0f} ({error:+.0f}%)"
             lines.append(f"| {kind} | {servers} | {sms} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
-    for kind, list_ in errors.items():
+    for (kind, servers), list_ in errors.items():
         sizes = sorted(abs(error) for error in list_)
-        lines.append(("\n" if kind == "dispatch" else "") + f"Two servers, {kind}: median |error| {statistics.median(sizes):.0f}%, largest {sizes[-1]:.0f}%.")
+        lines.append(("\n" if kind == "dispatch" else "") + f"{servers} servers, {kind}, not fitted: median |error| {statistics.median(sizes):.0f}%, largest {sizes[-1]:.0f}%.")
     print("\n".join(lines))
     if arguments.publish:
         page = PAGE.read_text()

@@ -84,9 +84,15 @@ std::string name_of(const Gpu& gpu, const std::string& link) {
     return gpu.find_interconnect("nvlink") != nullptr ? "nvlink" : "pcie";
 }
 
-void print_errors(const std::vector<NcclSample>& samples, const NcclTable& table) {
+NcclLink link_of(const Gpu& gpu, const std::string& name) {
+    const bool nvlink = name.rfind("pcie", 0) != 0;
+    return {nvlink, gpu.find_interconnect(name)->ring.bytes_per_second};
+}
+
+void print_errors(const std::vector<NcclSample>& samples, const NcclTable& table,
+                  const NcclLink& link) {
     const auto fitted = errors_of(relative_errors(table, samples), samples);
-    const auto held_out = errors_of(held_out_errors(samples), samples);
+    const auto held_out = errors_of(held_out_errors(samples, link), samples);
     print("{} rows, {} figures. |predicted / measured - 1|, of the fit and of sizes left out:\n\n",
           samples.size(), parameter_count(table));
     print("{:<10}{:>6}{:>10}{:>8}{:>12}{:>8}\n", "size", "rows", "median", "p95", "left out",
@@ -105,9 +111,11 @@ int calibrate(const CalibrateOptions& options) {
     const std::string name = options.gpu.empty() ? gpu_of(measured.system) : options.gpu;
     const std::string base = find_data_file("GPU type", name, data_folders("gpus"));
     const std::string text = text_of(base);
-    const std::string link = name_of(parse_gpu(text, base), options.link);
+    const Gpu gpu = parse_gpu(text, base);
+    const std::string link = name_of(gpu, options.link);
     const std::string path = "interconnect." + link + ".nccl";
-    const NcclTable table = fit_nccl_table(measured.samples);
+    const NcclLink nccl_link = link_of(gpu, link);
+    const NcclTable table = fit_nccl_table(measured.samples, nccl_link);
     std::string comment =
         fmt::format("{}\nFitted by sluice calibrate: {} figures to {} rows{}.",
                     "NCCL's choices of algorithm and protocol (docs/models/collectives.md).",
@@ -118,7 +126,7 @@ int calibrate(const CalibrateOptions& options) {
         without_table(text, path) + "\n" + format_nccl_table(table, path, comment);
     parse_gpu(written, options.output);
     write_output(options.output, written);
-    if (!options.quiet) print_errors(measured.samples, table);
+    if (!options.quiet) print_errors(measured.samples, table, nccl_link);
     return kExitDone;
 }
 

@@ -3,23 +3,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace sluice {
 
 namespace {
 
 /// The one that holds for `members`.
-const NcclChoice::Bandwidth& bandwidth_of(const NcclChoice& choice, std::uint32_t members) {
-    const NcclChoice::Bandwidth* best = &choice.bandwidth.front();
-    for (const NcclChoice::Bandwidth& bandwidth : choice.bandwidth) {
+double rate_of(const std::vector<NcclChoice::Bandwidth>& bandwidths, std::uint32_t members) {
+    const NcclChoice::Bandwidth* best = &bandwidths.front();
+    for (const NcclChoice::Bandwidth& bandwidth : bandwidths) {
         if (bandwidth.members <= members) best = &bandwidth;
     }
-    return *best;
+    return best->bytes_per_second;
 }
 
 std::uint32_t steps_of(NcclAlgorithm algorithm, CollectiveKind kind, std::uint32_t members) {
     if (algorithm == NcclAlgorithm::nvls) return 1;
     return kind == CollectiveKind::all_reduce ? 2 * (members - 1) : members - 1;
+}
+
+/// Bytes of a step.
+double block_of(NcclAlgorithm algorithm, std::uint32_t members, double bytes) {
+    return algorithm == NcclAlgorithm::nvls ? bytes : bytes / members;
 }
 
 }  // namespace
@@ -52,8 +59,8 @@ bool supports(NcclAlgorithm algorithm, CollectiveKind kind) {
 
 double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes) {
     const std::uint32_t steps = steps_of(choice.algorithm, kind, members);
-    const double block = choice.algorithm == NcclAlgorithm::nvls ? bytes : bytes / members;
-    const double transfer = block * 1e6 / bandwidth_of(choice, members).bytes_per_second /
+    const double transfer = block_of(choice.algorithm, members, bytes) * 1e6 /
+                            rate_of(choice.bandwidth, members) /
                             choice.factor[static_cast<std::size_t>(kind)];
     // Scaled by the larger of the two, so that no power overflows.
     const double most = std::max(choice.step_us, transfer);
@@ -61,6 +68,16 @@ double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t memb
     const double less = std::min(choice.step_us, transfer) / most;
     const double both = most * std::pow(1 + std::pow(less, choice.overlap), 1 / choice.overlap);
     return choice.base_us + steps * both;
+}
+
+double believed_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members,
+                   double bytes) {
+    if (members < choice.fewest_members) return std::numeric_limits<double>::infinity();
+    if (!choice.belief) return time_us(choice, kind, members, bytes);
+    const double transfer = block_of(choice.algorithm, members, bytes) * 1e6 /
+                            rate_of(choice.belief->bandwidth, members);
+    return choice.belief->base_us +
+           steps_of(choice.algorithm, kind, members) * (choice.belief->step_us + transfer);
 }
 
 bool NcclTable::has(CollectiveKind kind) const {
@@ -73,13 +90,14 @@ bool NcclTable::has(CollectiveKind kind) const {
 const NcclChoice* NcclTable::choose(CollectiveKind kind, std::uint32_t members,
                                     double bytes) const {
     const NcclChoice* best = nullptr;
-    double least = 0;
+    std::pair<double, double> least;
     for (const NcclChoice& choice : choices) {
         if (choice.factor[static_cast<std::size_t>(kind)] <= 0) continue;
-        const double time = time_us(choice, kind, members, bytes);
-        if (best != nullptr && time >= least) continue;
+        const std::pair<double, double> own = {believed_us(choice, kind, members, bytes),
+                                               time_us(choice, kind, members, bytes)};
+        if (best != nullptr && own >= least) continue;
         best = &choice;
-        least = time;
+        least = own;
     }
     return best;
 }

@@ -11,6 +11,24 @@ namespace {
 
 constexpr std::size_t kMostChoices = 64;
 
+std::vector<NcclChoice::Bandwidth> read_bandwidths(ConfigSection& section, const char* key) {
+    std::vector<NcclChoice::Bandwidth> bandwidths;
+    for (ConfigSection& entry : section.tables(key)) {
+        NcclChoice::Bandwidth bandwidth;
+        bandwidth.members =
+            static_cast<std::uint32_t>(entry.integer("members", std::nullopt, 2, kMostMembers));
+        bandwidth.bytes_per_second =
+            static_cast<double>(entry.rate("rate", std::nullopt).bits_per_second) / 8;
+        entry.finish();
+        if (!bandwidths.empty() && bandwidth.members <= bandwidths.back().members) {
+            section.fail(key, "must be listed by growing number of members, each once");
+        }
+        bandwidths.push_back(bandwidth);
+    }
+    if (bandwidths.empty()) section.fail(key, "is empty; give at least one table");
+    return bandwidths;
+}
+
 NcclChoice read_choice(ConfigSection section) {
     NcclChoice choice;
     choice.algorithm = section.choice("algorithm", NcclAlgorithm::ring,
@@ -26,20 +44,15 @@ NcclChoice read_choice(ConfigSection section) {
     };
     choice.base_us = microseconds("base");
     choice.step_us = microseconds("step");
-    choice.overlap = section.number("overlap", 1, 1, 16);
-    for (ConfigSection& entry : section.tables("bandwidth")) {
-        NcclChoice::Bandwidth bandwidth;
-        bandwidth.members =
-            static_cast<std::uint32_t>(entry.integer("members", std::nullopt, 2, kMostMembers));
-        bandwidth.bytes_per_second =
-            static_cast<double>(entry.rate("rate", std::nullopt).bits_per_second) / 8;
-        entry.finish();
-        if (!choice.bandwidth.empty() && bandwidth.members <= choice.bandwidth.back().members) {
-            section.fail("bandwidth", "must be listed by growing number of members, each once");
-        }
-        choice.bandwidth.push_back(bandwidth);
+    choice.overlap = section.number("overlap", 1, kLeastOverlap, 16);
+    choice.bandwidth = read_bandwidths(section, "bandwidth");
+    choice.fewest_members =
+        static_cast<std::uint32_t>(section.integer("fewest_members", 2, 2, kMostMembers));
+    if (section.has("believed_base") || section.has("believed_step") ||
+        section.has("believed_bandwidth")) {
+        choice.belief = {microseconds("believed_base"), microseconds("believed_step"),
+                         read_bandwidths(section, "believed_bandwidth")};
     }
-    if (choice.bandwidth.empty()) section.fail("bandwidth", "is empty; give at least one table");
     bool offered = false;
     for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
         const char* key = to_string(static_cast<CollectiveKind>(kind));
@@ -51,6 +64,16 @@ NcclChoice read_choice(ConfigSection section) {
     section.finish();
     if (!offered) section.fail("algorithm", "is offered for no operation; give one's factor");
     return choice;
+}
+
+std::string format_bandwidths(const char* key,
+                              const std::vector<NcclChoice::Bandwidth>& bandwidths) {
+    std::string text = fmt::format("{} = [\n", key);
+    for (const NcclChoice::Bandwidth& bandwidth : bandwidths) {
+        text += fmt::format("    {{ members = {}, rate = \"{:.3f}GB/s\" }},\n", bandwidth.members,
+                            bandwidth.bytes_per_second / 1e9);
+    }
+    return text + "]\n";
 }
 
 }  // namespace
@@ -75,17 +98,19 @@ std::string format_nccl_table(const NcclTable& table, const std::string& path,
                             to_string(choice.algorithm), to_string(choice.protocol));
         text += fmt::format("base = \"{:.3f}us\"\nstep = \"{:.4f}us\"\noverlap = {:.3f}\n",
                             choice.base_us, choice.step_us, choice.overlap);
-        text += "bandwidth = [\n";
-        for (const NcclChoice::Bandwidth& bandwidth : choice.bandwidth) {
-            text += fmt::format("    {{ members = {}, rate = \"{:.3f}GB/s\" }},\n",
-                                bandwidth.members, bandwidth.bytes_per_second / 1e9);
-        }
-        text += "]\n";
+        text += format_bandwidths("bandwidth", choice.bandwidth);
         for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
             if (choice.factor[kind] <= 0) continue;
             text += fmt::format("{} = {:.4f}\n", to_string(static_cast<CollectiveKind>(kind)),
                                 choice.factor[kind]);
         }
+        if (choice.fewest_members > 2) {
+            text += fmt::format("fewest_members = {}\n", choice.fewest_members);
+        }
+        if (!choice.belief) continue;
+        text += fmt::format("believed_base = \"{:.3f}us\"\nbelieved_step = \"{:.4f}us\"\n",
+                            choice.belief->base_us, choice.belief->step_us);
+        text += format_bandwidths("believed_bandwidth", choice.belief->bandwidth);
     }
     return text;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fits the table of NCCL's choices (workloads/model/nccl_table.h) to measured times. All-reduce,
-/// all-gather and reduce-scatter share a ring's three protocols: base, step and overlap of each are the
-/// same for all operations and numbers of GPUs, so that few parameters stand for many rows. Weak priors
-/// from NCCL's tuning tables hold what the rows do not determine.
+/// all-gather and reduce-scatter share a ring's protocols: base, step and overlap of each are the same
+/// for all operations and numbers of GPUs, so that few parameters stand for many rows. Which protocol NCCL
+/// takes is not fitted: its own rule says it (nccl_rule.h). Priors hold what the rows do not determine.
 #pragma once
 
 #include <array>
@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "workloads/model/nccl_table.h"
+#include "workloads/nccl_fit/nccl_rule.h"
 #include "workloads/nccl_fit/nccl_sample.h"
 
 namespace sluice {
 
 /// ConfigError if an operation has fewer than 3 rows; operations that NCCL's table does not know
 /// (broadcast, reduce, send) are refused. The result does not depend on the order of the rows.
-NcclTable fit_nccl_table(std::vector<NcclSample> samples);
+NcclTable fit_nccl_table(std::vector<NcclSample> samples, const NcclLink& link);
 
 /// How many figures fit_nccl_table() chose for this table.
 std::size_t parameter_count(const NcclTable& table);
@@ -40,6 +41,6 @@ std::vector<double> relative_errors(const NcclTable& table, const std::vector<Nc
 
 /// The same, each sample predicted from the other half: in each operation and number of GPUs every
 /// second size is left out, then the others. `samples` in any order; the result is in theirs.
-std::vector<double> held_out_errors(const std::vector<NcclSample>& samples);
+std::vector<double> held_out_errors(const std::vector<NcclSample>& samples, const NcclLink& link);
 
 }  // namespace sluice

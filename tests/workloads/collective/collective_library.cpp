@@ -876,6 +876,26 @@ TEST_CASE("unit.collective_library.a_chunk_is_handed_on_while_the_next_one_cross
     CHECK(end(500) == (500 + 250) * fake::kTicksPerByte + 2 * kLatency);
 }
 
+TEST_CASE("unit.collective_library.a_combine_sends_first_what_crosses") {
+    // 2 servers of 2: member 0 has 300 B for member 1, and 700 B for member 3, which leave by member 1.
+    const auto first_inside = [&](Algorithm algorithm) {
+        JobGraph graph(4);
+        CollectiveLibrary library(graph, options_for(2, false));
+        library.add_uneven_all_to_all(spec_of(1000), first_ranks(4),
+                                      {0, 300, 0, 700, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                      algorithm);
+        graph.finish();
+        for (const JobGraph::Message& message : graph.messages()) {
+            if (graph.rank(message.send) == 0 && graph.rank(message.recv) == 1)
+                return message.bytes;
+        }
+        return std::int64_t{0};
+    };
+    CHECK(first_inside(Algorithm::deepep_combine) == 700);
+    // In a dispatch they cross from member 0 to 2, which hands them on.
+    CHECK(first_inside(Algorithm::deepep_dispatch) == 300);
+}
+
 TEST_CASE("unit.collective_library.uneven_all_to_all") {
     // Member 0 sends 300 B to 1 and nothing else; 2 sends 100 B to 0. Nothing travels for a zero.
     const std::vector<std::int64_t> bytes = {7, 300, 0, 0, 7, 0, 100, 0, 7};

@@ -35,7 +35,17 @@ NcclTable two_rings() {
     return {{ring(NcclProtocol::ll, 5, 1, 1e9), ring(NcclProtocol::simple, 20, 4, 100e9)}};
 }
 
-/// What a machine with two_rings() would measure.
+/// An H100 whose NCCL chooses as its own rule says.
+NcclTable three_rings() {
+    NcclTable table = {{ring(NcclProtocol::ll, 6, 1, 60e9), ring(NcclProtocol::ll128, 10, 2, 200e9),
+                        ring(NcclProtocol::simple, 16, 4, 300e9)}};
+    for (NcclChoice& choice : table.choices) {
+        choice.belief = nccl_belief({}, choice.algorithm, choice.protocol);
+    }
+    return table;
+}
+
+/// What a machine with such a table would measure.
 std::vector<NcclSample> measured_by(const NcclTable& table) {
     std::vector<NcclSample> samples;
     for (const Kind kind : {Kind::all_reduce, Kind::all_gather, Kind::reduce_scatter}) {
@@ -87,28 +97,79 @@ TEST_CASE("unit.nccl_table.the_least_time_is_chosen") {
     CHECK(table.choose(Kind::all_to_all, 8, 1e6) == nullptr);
 }
 
+TEST_CASE("unit.nccl_table.what_nccl_believes_decides") {
+    NcclTable table = two_rings();
+    // Believed: LL 1 us, Simple 2 + 1 us (all-gather of 2, no bytes), so LL up to a block of 2e3 bytes at 1e9 B/s.
+    table.choices[0].belief = {0.0, 1.0, {{2, 1e9}}};
+    table.choices[1].belief = {2.0, 1.0, {{2, 1e13}}};
+    CHECK(table.choose(Kind::all_gather, 2, 3900)->protocol == NcclProtocol::ll);
+    CHECK(table.choose(Kind::all_gather, 2, 4100)->protocol == NcclProtocol::simple);
+    // Of equals the faster one is taken; one with too few members only if there is no other.
+    table.choices[1].belief = table.choices[0].belief;
+    CHECK(table.choose(Kind::all_gather, 2, 36000)->protocol == NcclProtocol::ll);
+    CHECK(table.choose(Kind::all_gather, 2, 37000)->protocol == NcclProtocol::simple);
+    table.choices[0].fewest_members = 3;
+    CHECK(table.choose(Kind::all_gather, 2, 36000)->protocol == NcclProtocol::simple);
+    table.choices[1].fewest_members = 3;
+    CHECK(table.choose(Kind::all_gather, 2, 36000)->protocol == NcclProtocol::ll);
+}
+
+TEST_CASE("unit.nccl_rule.protocols_change_where_nccls_model_says") {
+    // All-gather of 8 H100, x = 7/8 S: LL 6.6 + 7 x 0.6 us + x / 141 GB/s, LL128 14 + 7 x 1.9 + x / (0.92 x 370.8):
+    // equal at x = 16.5 us / (1 / 141 - 1 / 341.1) ns per B = 3.966 MB, S = 4.532 MB.
+    const NcclTable table = three_rings();
+    CHECK(table.choose(Kind::all_gather, 8, 4.5e6)->protocol == NcclProtocol::ll);
+    CHECK(table.choose(Kind::all_gather, 8, 4.6e6)->protocol == NcclProtocol::ll128);
+    // Of 2, Simple has less latency than LL128, which is never taken.
+    for (double bytes = 1024; bytes < 1e9; bytes *= 2) {
+        CHECK(table.choose(Kind::all_gather, 2, bytes)->protocol != NcclProtocol::ll128);
+    }
+    // NVLS: 8 heads of 40 GB/s (8 x 50 is more than a link), 4 of 60, x 0.85; none on A100 or PCIe, where LL128 is not, too.
+    const auto nvls = nccl_belief({}, NcclAlgorithm::nvls, NcclProtocol::simple);
+    REQUIRE(nvls.has_value());
+    CHECK(nvls->bandwidth[0].bytes_per_second == doctest::Approx(204e9));
+    CHECK(nvls->bandwidth[1].bytes_per_second == doctest::Approx(272e9));
+    CHECK(!nccl_belief({true, 240e9}, NcclAlgorithm::nvls, NcclProtocol::simple));
+    CHECK(!nccl_belief({false, 25.6e9}, NcclAlgorithm::nvls, NcclProtocol::simple));
+    CHECK(!nccl_belief({false, 25.6e9}, NcclAlgorithm::ring, NcclProtocol::ll128));
+    CHECK(nccl_belief({false, 25.6e9}, NcclAlgorithm::ring, NcclProtocol::simple)->step_us == 5.7);
+}
+
 TEST_CASE("unit.nccl_table.overlap_hides_the_smaller_part_of_a_step") {
     NcclChoice choice = ring(NcclProtocol::simple, 0, 3, 1e6);
     choice.overlap = 2;
     // Blocks of 4 bytes take 4 us: the step lasts (3^2 + 4^2)^(1/2) = 5 us.
     CHECK(time_us(choice, Kind::all_gather, 2, 8) == doctest::Approx(5));
     CHECK(time_us(choice, Kind::all_gather, 2, 0) == doctest::Approx(3));
+    // (3^(1/2) + 12^(1/2))^2 = 27: each delays the other.
+    choice.overlap = 0.5;
+    CHECK(time_us(choice, Kind::all_gather, 2, 24) == doctest::Approx(27));
     choice.step_us = 0;
     CHECK(time_us(choice, Kind::all_gather, 2, 0) == 0);
 }
 
 TEST_CASE("unit.nccl_table.what_is_written_is_read") {
-    const NcclTable table = two_rings();
-    const std::string text =
-        "peak_flops = 1e15\nmemory = \"80GB\"\nmemory_bandwidth = \"2000GB/s\"\n"
-        "[interconnect.x]\nbandwidth = \"100GB/s\"\nlatency = \"10us\"\n" +
-        format_nccl_table(table, "interconnect.x.nccl", "two\nlines");
-    const IntraNode link = parse_gpu(text, "mine.toml").intra_node("x");
+    const auto written_and_read = [](const NcclTable& table) {
+        const std::string text =
+            "peak_flops = 1e15\nmemory = \"80GB\"\nmemory_bandwidth = \"2000GB/s\"\n"
+            "[interconnect.x]\nbandwidth = \"100GB/s\"\nlatency = \"10us\"\n" +
+            format_nccl_table(table, "interconnect.x.nccl", "two\nlines");
+        return parse_gpu(text, "mine.toml").intra_node("x");
+    };
+    NcclTable table = two_rings();
+    const IntraNode link = written_and_read(table);
     CHECK(link.time(Kind::all_reduce, 8, 8'000'000) == 146 * kMicrosecond);
     CHECK(link.time(Kind::all_gather, 2, 36'000) == 24 * kMicrosecond);
     // Without a choice the linear model holds: 10 us + 7/8 x 8 MB / 100 GB/s.
     CHECK(link.time(Kind::all_to_all, 8, 8'000'000) == 80 * kMicrosecond);
     CHECK(link.exchange_time(8, 7'000'000) == 80 * kMicrosecond);
+    // LL is believed faster below 1,000 B a block: 1 us + block / 1 GB/s against 2 us. It is 5 + 1 us + 900 ns.
+    table.choices[0].belief = {0.0, 1.0, {{2, 1e9}}};
+    table.choices[1].belief = {1.0, 1.0, {{2, 1e13}}};
+    CHECK(written_and_read(table).time(Kind::all_gather, 2, 1'800) == 6'900'000);
+    CHECK(written_and_read(table).time(Kind::all_gather, 2, 200'000) == 25 * kMicrosecond);
+    table.choices[1].fewest_members = 3;
+    CHECK(written_and_read(table).time(Kind::all_gather, 2, 200'000) == 106 * kMicrosecond);
 }
 
 TEST_CASE("unit.nccl_table.mistakes_are_placed") {
@@ -129,7 +190,16 @@ TEST_CASE("unit.nccl_table.mistakes_are_placed") {
              "bandwidth = [{ members = 4, rate = \"1GB/s\" }, { members = 4, rate = "
              "\"1GB/s\" }]\nall-reduce = 1\n",
          {"bandwidth", "growing"}},
-        {head + choice + rates + "overlap = 0.5\nall-reduce = 1\n", {"overlap"}},
+        {head + choice + rates + "fewest_members = 1\nall-reduce = 1\n", {"fewest_members"}},
+        {head + choice + rates +
+             "believed_base = \"1us\"\nbelieved_step = \"1us\"\nbelieved_bandwidth = "
+             "[]\nall-reduce = 1\n",
+         {"believed_bandwidth"}},
+        {head + choice + rates +
+             "believed_bandwidth = [{ members = 2, rate = \"1GB/s\" }]\nall-reduce = 1\n",
+         {"believed_base"}},
+        {head + choice + rates + "believed_base = \"1us\"\nall-reduce = 1\n", {"believed_step"}},
+        {head + choice + rates + "overlap = 0.4\nall-reduce = 1\n", {"overlap"}},
     };
     for (const auto& [text, parts] : cases) {
         CAPTURE(text);
@@ -148,13 +218,13 @@ TEST_CASE("unit.nccl_table.mistakes_are_placed") {
 }
 
 TEST_CASE("unit.nccl_fit.half_of_the_rows_predicts_the_other_half") {
-    const std::vector<NcclSample> samples = measured_by(two_rings());
-    const auto errors = errors_of(held_out_errors(samples), samples);
+    const std::vector<NcclSample> samples = measured_by(three_rings());
+    const auto errors = errors_of(held_out_errors(samples, {}), samples);
     CHECK(errors.back().rows == samples.size());
     CHECK(errors.back().median < 0.04);
-    const NcclTable table = fit_nccl_table(samples);
+    const NcclTable table = fit_nccl_table(samples, {});
     CHECK(errors_of(relative_errors(table, samples), samples).back().p95 < 0.05);
-    CHECK(parameter_count(table) == 3 * (3 + 3 + 2));
+    CHECK(parameter_count(table) == 4 * (3 + 3 + 2) + (3 + 3));
 }
 
 TEST_CASE("unit.nccl_fit.half_of_what_was_measured_predicts_the_other_half") {
@@ -165,19 +235,23 @@ TEST_CASE("unit.nccl_fit.half_of_what_was_measured_predicts_the_other_half") {
         return;
     }
     // Halves of every second size: neighbours are 16 times apart.
-    for (const char* system : {"b200_sxm", "gb200"}) {
+    const std::vector<std::pair<const char*, NcclLink>> systems = {{"a100_sxm", {true, 240e9}},
+                                                                   {"h100_sxm", {true, 370.8e9}},
+                                                                   {"b200_sxm", {true, 721.8e9}},
+                                                                   {"gb200", {true, 721.8e9}}};
+    for (const auto& [system, link] : systems) {
         CAPTURE(system);
         const auto samples = read_nccl_tests(path, system, "").samples;
-        CHECK(errors_of(held_out_errors(samples), samples).back().median < 0.04);
+        CHECK(errors_of(held_out_errors(samples, link), samples).back().median < 0.04);
     }
 }
 
 TEST_CASE("unit.nccl_fit.the_order_of_rows_does_not_matter") {
-    std::vector<NcclSample> samples = measured_by(two_rings());
+    std::vector<NcclSample> samples = measured_by(three_rings());
     samples.resize(30);  // one operation is enough here
-    const NcclTable forward = fit_nccl_table(samples);
+    const NcclTable forward = fit_nccl_table(samples, {});
     std::reverse(samples.begin(), samples.end());
-    const NcclTable backward = fit_nccl_table(samples);
+    const NcclTable backward = fit_nccl_table(samples, {});
     CHECK(forward.choices[0].base_us == backward.choices[0].base_us);
     CHECK(forward.choices[2].bandwidth[1].bytes_per_second ==
           backward.choices[2].bandwidth[1].bytes_per_second);
@@ -198,9 +272,9 @@ TEST_CASE("unit.nccl_fit.percentiles_by_band") {
 }
 
 TEST_CASE("unit.nccl_fit.too_few_rows_are_refused") {
-    CHECK_THROWS_AS(fit_nccl_table({}), ConfigError);
-    CHECK_THROWS_AS(fit_nccl_table({{Kind::all_reduce, 2, 1024, 5}}), ConfigError);
-    CHECK_THROWS_AS(fit_nccl_table({3, {Kind::broadcast, 2, 1024, 5}}), ConfigError);
+    CHECK_THROWS_AS(fit_nccl_table({}, {}), ConfigError);
+    CHECK_THROWS_AS(fit_nccl_table({{Kind::all_reduce, 2, 1024, 5}}, {}), ConfigError);
+    CHECK_THROWS_AS(fit_nccl_table({3, {Kind::broadcast, 2, 1024, 5}}, {}), ConfigError);
 }
 
 TEST_CASE("unit.nccl_tests.printed_tables_are_read") {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What NCCL's cost model believes of rings and NVLS inside one server: the published constants of its
+/// tuning.cc (2.27 to 2.29), from the kind of link and its bandwidth alone. Nothing here is fitted.
+#pragma once
+
+#include <optional>
+
+#include "workloads/model/nccl_table.h"
+
+namespace sluice {
+
+/// What GPUs of one server are joined by.
+struct NcclLink {
+    bool nvlink = true;  ///< else PCIe
+    /// Of a GPU and direction, as NCCL's search counts it: A100 240e9, H100 370.8e9, B200 721.8e9.
+    double bytes_per_second = 370.8e9;
+};
+
+/// None if NCCL does not use the pair on this link: LL128 is not used over PCIe, NVLS needs NVSwitches
+/// of the third generation or later (H100).
+std::optional<NcclChoice::Belief> nccl_belief(const NcclLink& link, NcclAlgorithm algorithm,
+                                              NcclProtocol protocol);
+
+/// NVLS is used in groups of at least so many.
+inline constexpr std::uint32_t kFewestOfNvls = 3;
+
+}  // namespace sluice
