@@ -7,6 +7,7 @@
 #include "core/packet/egress.h"
 #include "core/packet/policies/entropy.h"
 #include "core/packet/selective_repeat.h"
+#include "core/packet/timers.h"
 
 namespace sluice::step {
 
@@ -49,37 +50,6 @@ SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
 SLUICE_HD inline Tick timeout_of(const World& world, const Sender& sender) {
     return repeats_selectively(world) ? selective_timeout(world, sender)
                                       : world.config->nic.retransmit_timeout;
-}
-
-/// True for an answer's timer whose flow's slot was given back, and for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
-/// still comes up or is taken out of the heap before depends on the window: it must do nothing.
-SLUICE_HD inline bool superseded(const World& world, const Host& host, const Timer& timer) {
-    if (timer.kind == TimerKind::answer) {
-        return world.id[timer.slot] != timer.id;
-    }
-    if (timer.kind != TimerKind::sender) {
-        return false;
-    }
-    const Sender& sender = host.senders[timer.slot];
-    return sender.flow == kNone || world.id[sender.flow] != timer.id ||
-           world.sender_at[sender.flow] != timer.slot || sender.armed != timer.time;
-}
-
-/// Takes senders' superseded timers out of a host's heap, and lets it grow if most others stay. Without that they lie there until
-/// their time: of every short message the time-out, thousands of them, which the heap's other timers have to pass.
-SLUICE_DEVICE_NOINLINE SLUICE_HD inline void tidy_timers(World& world, Host& host) {
-    PlainVector<Timer>& timers = host.timers;
-    const std::uint32_t count = timers.count;
-    timers.count = 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const Timer timer = timers[i];  // the heap is never longer than what was read
-        if (timer.kind != TimerKind::sender || !superseded(world, host, timer)) {
-            push_timer(world.memory, host, timer);
-        }
-    }
-    if (timers.count > timers.capacity / 2) {
-        timers.reserve(world.memory, 2 * timers.capacity);
-    }
 }
 
 /// Puts the sender's next own instant (law timer or time-out) into the host's heap, if that is
