@@ -62,10 +62,12 @@ SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
         at = sender.last_progress + timeout;
     }
     if (at < sender.armed) {
-        // Before it is full, as starts of flows are put there, too, and let it grow.
+#if !defined(__CUDA_ARCH__)
+        // Before it is full, as starts of flows are put there, too, and let it grow. On a device it has its room beforehand.
         if (host.timers.count >= host.timers.capacity / 4 * 3) {
             tidy_timers(world, host);
         }
+#endif
         sender.armed = at;
         Timer timer;
         timer.time = at;

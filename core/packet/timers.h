@@ -64,7 +64,7 @@ SLUICE_HD inline bool superseded(const World& world, const Host& host, const Tim
 
 /// Takes senders' superseded timers out of a host's heap, and lets it grow if most others stay. Without that they lie there until
 /// their time: of every short message the time-out, thousands of them, which the heap's other timers have to pass.
-SLUICE_DEVICE_NOINLINE SLUICE_HD inline void tidy_timers(World& world, Host& host) {
+inline void tidy_timers(World& world, Host& host) {
     PlainVector<Timer>& timers = host.timers;
     const std::uint32_t count = timers.count;
     timers.count = 0;
