@@ -87,7 +87,7 @@ template <class T>
 CommandOption CommandLine::add_option(const std::string& name, T& variable,
                                       const std::string& text) {
     CLI::Option* const option = app_->add_option(name, variable, text);
-    // Else an unset variable of a script passes for no option at all.
+    // Most likely a script's unset variable. It would pass for an option that was not given.
     if constexpr (std::is_same_v<T, std::string>) {
         option->check([](const std::string& value) {
             return value.empty() ? std::string("must not be empty") : std::string();

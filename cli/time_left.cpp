@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-/// Lately: so much of the time so far, and at least so long.
+/// What counts as recent: a part of the time so far, and so many seconds at least.
 constexpr double kPart = 1.0 / 3;
 constexpr double kShortest = 2;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a run will take, by how it has gone on lately: a job is executed at first, and skipped or copied later, so
-/// that its mean pace says little of what is to come.
+/// Estimates the time that a run has left from its recent progress. Jobs begin slowly, with packets, and go on with skips
+/// and copies, so that the mean since the beginning says little.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ class TimeLeft {
   public:
     /// `share` of the run is done `seconds` after its beginning. Calls come in the order of time.
     void note(double seconds, double share);
-    /// Seconds from the last note() on. Nothing: it has not gone on lately.
+    /// From the last note() on. None while there is no recent progress.
     std::optional<double> seconds() const;
 
   private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A hash map for entries that come and go by the million: what an erased one took, a later one gets, so that they
-/// cost no allocation.
+/// A hash map that keeps the nodes of erased entries for later ones. Entries that come and go cost no allocation.
 #pragma once
 
 #include <optional>

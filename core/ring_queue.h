@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A queue in one block of memory that it uses round and round: it allocates only to become longer than ever before.
+/// A queue in a ring buffer. It allocates only when it becomes longer than ever before.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,21 @@ class RingQueue {
     /// The `i`-th from the front.
     T& operator[](std::size_t i) { return slots_[(head_ + i) & (slots_.size() - 1)]; }
     const T& operator[](std::size_t i) const { return slots_[(head_ + i) & (slots_.size() - 1)]; }
+
+    /// The first place whose entry is not `before`, of entries that are sorted by it; size() if there is none.
+    template <class Before>
+    std::size_t partition_point(Before before) const {
+        std::size_t first = 0;
+        for (std::size_t last = count_; first < last;) {
+            const std::size_t middle = first + (last - first) / 2;
+            if (before((*this)[middle])) {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        return first;
+    }
 
     void push_back(T value) {
         if (count_ == slots_.size()) grow();

@@ -72,7 +72,7 @@ std::string flow_bound(const RunFiles& run, const FlowPaths& paths) {
             *std::max_element(ports.begin(), ports.end(), [&](PortId a, PortId b) {
                 return run.ports[a].utilization < run.ports[b].utilization;
             });
-        text += fmt::format(" The busiest link on its way is {}, {} busy over the run.",
+        text += fmt::format(" The busiest link on its path is {}, {} busy over the run.",
                             link_name(run, busiest), shown_share(run.ports[busiest].utilization));
     }
     return text;

@@ -7,14 +7,14 @@ namespace sluice::report {
 
 namespace {
 
-/// Networks whose ways are not worth the time: routing computes a table for each group of hosts.
+/// Networks whose paths are not worth the time: routing computes a table for each group of hosts.
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kMostFlows = 2'000'000;
 
-/// What the configuration says against ways by ECMP; empty if nothing.
+/// What the configuration says against paths by ECMP; empty if nothing.
 std::string ruled_out(const RunFiles& run) {
     const std::string balance = run.config_text("network.load_balance");
-    if (!balance.empty() && balance != "ecmp") return "packets of a flow take several ways";
+    if (!balance.empty() && balance != "ecmp") return "packets of a flow take several paths";
     const std::string groups = run.config_text("topology.routing");
     if (!groups.empty() && groups != "shortest") return "routing by groups is not followed here";
     for (const char* key : {"link_event", "link_events"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The ways that a run's flows took. No output has them: they follow from the network and ECMP's hash
+/// The paths that a run's flows took. No output has them: they follow from the network and ECMP's hash
 /// (core/flow/ecmp_hash.h). What they say is held against the bytes that ports.csv counted.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace sluice::report {
 
 struct FlowPaths {
-    std::string unknown;  ///< why the ways are not known; empty if they are
+    std::string unknown;  ///< why the paths are not known; empty if they are
     std::vector<std::vector<PortId>>
         ports;  ///< by place in RunFiles::flows: egress ports, source first
     std::vector<std::vector<PortId>>

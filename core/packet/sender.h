@@ -63,7 +63,8 @@ SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
     }
     if (at < sender.armed) {
 #if !defined(__CUDA_ARCH__)
-        // Before it is full, as starts of flows are put there, too, and let it grow. On a device it has its room beforehand.
+        // At three quarters, because flow starts are pushed, too, and would make it grow first. A device's heaps are
+        // allocated beforehand.
         if (host.timers.count >= host.timers.capacity / 4 * 3) {
             tidy_timers(world, host);
         }

@@ -62,8 +62,8 @@ SLUICE_HD inline bool superseded(const World& world, const Host& host, const Tim
            world.sender_at[sender.flow] != timer.slot || sender.armed != timer.time;
 }
 
-/// Takes senders' superseded timers out of a host's heap, and lets it grow if most others stay. Without that they lie there until
-/// their time: of every short message the time-out, thousands of them, which the heap's other timers have to pass.
+/// Removes senders' superseded timers from a host's heap, and grows it if most entries stay. The time-outs of finished
+/// messages would lie there for milliseconds, thousands of them, and make every other timer slower.
 inline void tidy_timers(World& world, Host& host) {
     PlainVector<Timer>& timers = host.timers;
     const std::uint32_t count = timers.count;

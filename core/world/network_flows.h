@@ -74,7 +74,7 @@ class NetworkFlows {
     FlowColumns columns_;
     FlowRoutes routes_;
     IntLayout ints_;
-    /// By host: the last one to which a flow was opened. While no link is down, the next one to it has a path, too.
+    /// By source host: the destination of the flow that it opened last, to which a path exists while no link is down.
     std::vector<NodeId> last_peer_;
 };
 

@@ -31,8 +31,8 @@ double seconds_of(const BatchRow& row, const char* name, double without) {
 double jct_of(const BatchRow& row) { return seconds_of(row, "jct_s", -1); }
 double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
 
-/// A shard's folder may be begun anew; what the whole batch begins with stays. Nor is what an earlier run has left of any
-/// use, if it was killed before its first row.
+/// A shard keeps the snapshot of the whole batch, even if it begins its own folder anew. A batch without results takes a
+/// new snapshot: what lies there is of a run that was killed before its first row.
 std::optional<BatchMemo> memo_of(const BatchSettings& settings) {
     if (settings.memo.empty()) return std::nullopt;
     const bool whole = !settings.shard && !settings.merge;
@@ -40,7 +40,7 @@ std::optional<BatchMemo> memo_of(const BatchSettings& settings) {
     return BatchMemo(settings.directory, settings.memo, whole && (settings.anew || first));
 }
 
-/// By which the same file is found again from another folder.
+/// The same for all spellings of a file, from whatever folder.
 std::string whole_path(const std::string& file) {
     std::error_code ignored;
     return std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored)

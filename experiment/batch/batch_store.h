@@ -60,9 +60,9 @@ class BatchStore {
     memo::Content learned();
     /// Results that are not of the batch: of other experiments, or by other versions. After begin().
     std::size_t aside();
-    /// Of these, results of experiments that began with another memo than the batch's, or with none while it has one.
+    /// Those of them whose experiments began with another memo than the batch's, or one of the two with none.
     std::size_t with_other_memos();
-    /// The file of which the batch's experiments have a snapshot, from the first time that one is noted.
+    /// Stores `file` as the memo of which the batch has a snapshot, unless one is stored. Returns the one that is.
     std::string memo_file(const std::string& file);
 
     /// What mode packet said of an experiment, by its digest.

@@ -93,17 +93,17 @@ Tick NetworkClock::earliest() const {
     return free_running_ ? now() : std::max(now(), to_ticks_up(sc_core::sc_time_stamp()));
 }
 
-/// Every post asks for it, and nearly all are for later than what is due first.
-void NetworkClock::call_at(Tick next) {
-    if (next >= called_for_) {
+/// Lets run() be called at `next`, unless it is called before that anyway.
+void NetworkClock::schedule_run(Tick next) {
+    if (next >= next_run_) {
         return;
     }
     event_.notify(until(next));
-    called_for_ = next;
+    next_run_ = next;
 }
 
 void NetworkClock::run() {
-    called_for_ = kNever;
+    next_run_ = kNever;
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const auto step_cell = [this](const step::Cell& cell, Tick begin, Tick end) {
         Node* const module = nodes_[cell.node];
@@ -137,7 +137,7 @@ void NetworkClock::run() {
     if (engine_.finished()) {
         done_.notify(until(engine_.reached()));
     } else {
-        call_at(next);
+        schedule_run(next);
     }
 }
 
@@ -311,7 +311,7 @@ void NetworkClock::wake() {
     if (next < engine_.stop()) {
         engine_.go_on();
         done_.cancel();  // it was to be notified later
-        call_at(next);
+        schedule_run(next);
     }
 }
 

@@ -67,7 +67,7 @@ class NetworkClock : public sc_core::sc_module {
 
     void start_of_simulation() override;
     void run();
-    void call_at(Tick next);
+    void schedule_run(Tick next);
     void refuse_timers(NodeId node, Tick end) const;
     void check_foreign(PortId port, const step::Packet& packet) const;
     void hand_over();
@@ -82,7 +82,7 @@ class NetworkClock : public sc_core::sc_module {
     bool free_running_ = false;
     bool meets_cuts_ = false;
     sc_core::sc_event event_;
-    Tick called_for_ = kNever;  ///< when event_ calls run(); kNever: it does not
+    Tick next_run_ = kNever;  ///< when event_ calls run(); kNever: not scheduled
     sc_core::sc_event done_;
 };
 

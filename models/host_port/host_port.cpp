@@ -169,17 +169,8 @@ HostPort::Outstanding& HostPort::QueuePair::find(std::uint64_t sequence, std::si
     if (likely < outstanding.size() && outstanding[likely].completion.sequence == sequence) {
         return outstanding[likely];
     }
-    std::size_t first = 0;
-    std::size_t last = outstanding.size();
-    while (first < last) {
-        const std::size_t middle = first + (last - first) / 2;
-        if (outstanding[middle].completion.sequence < sequence) {
-            first = middle + 1;
-        } else {
-            last = middle;
-        }
-    }
-    return outstanding[first];
+    return outstanding[outstanding.partition_point(
+        [&](const Outstanding& one) { return one.completion.sequence < sequence; })];
 }
 
 void HostPort::reached(std::uint32_t pair, std::uint64_t sequence, Tick at) {
@@ -236,7 +227,7 @@ void HostPort::notify(Notification notification) {
     } else {
         overtaking_.push(std::move(notification));
     }
-    call_deliver();
+    schedule_delivery();
 }
 
 /// Null: there is none.
@@ -249,19 +240,19 @@ const HostPort::Notification* HostPort::first_notification() const {
     return later ? &notifications_.front() : &overtaking_.top();
 }
 
-/// When the first notification is due.
-void HostPort::call_deliver() {
+/// Lets deliver() be called when the first notification is due.
+void HostPort::schedule_delivery() {
     const Notification* const first = first_notification();
-    if (first == nullptr || first->at >= due_at_) {
+    if (first == nullptr || first->at >= next_delivery_) {
         return;
     }
-    due_at_ = first->at;
-    due_.notify(until(due_at_));
+    next_delivery_ = first->at;
+    due_.notify(until(next_delivery_));
 }
 
 /// Everything that is due by now, in the order of time.
 void HostPort::deliver() {
-    due_at_ = kNever;
+    next_delivery_ = kNever;
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     for (const Notification* first = first_notification(); first != nullptr && first->at <= now;
          first = first_notification()) {
@@ -273,7 +264,7 @@ void HostPort::deliver() {
         }
         hand_over(notification);
     }
-    call_deliver();
+    schedule_delivery();
 }
 
 void HostPort::hand_over(const Notification& notification) {

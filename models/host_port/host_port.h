@@ -138,7 +138,7 @@ class HostPort : public sc_core::sc_module {
         std::size_t announced = 0;  ///< of these, as reached
         Tick last_reached = 0;
         Tick last_completed = 0;
-        /// `likely`: the place at which it is while messages keep their order.
+        /// `likely`: its place if messages finish in order.
         Outstanding& find(std::uint64_t sequence, std::size_t likely);
     };
     struct Notification {
@@ -160,7 +160,7 @@ class HostPort : public sc_core::sc_module {
     Tick over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const;
     void notify(Notification notification);
     const Notification* first_notification() const;
-    void call_deliver();
+    void schedule_delivery();
     void deliver();
     void hand_over(const Notification& notification);
 
@@ -173,13 +173,13 @@ class HostPort : public sc_core::sc_module {
     std::size_t outstanding_ = 0;
     Tick to_nic_free_ = 0;
     Tick from_nic_free_ = 0;
-    /// By time; of one instant as they came. Those that come before an earlier one, such as completions behind arrivals
-    /// that wait for PCIe, are apart.
+    /// Nearly all are added in the order of their times: these are a queue. Others overtake, such as completions while
+    /// arrivals wait for PCIe, and are a heap.
     RingQueue<Notification> notifications_;
     std::priority_queue<Notification, std::vector<Notification>, Later> overtaking_;
     std::uint64_t notified_ = 0;
     sc_core::sc_event due_;
-    Tick due_at_ = kNever;  ///< when due_ calls deliver(); kNever: it does not
+    Tick next_delivery_ = kNever;  ///< when due_ calls deliver(); kNever: not scheduled
     sc_core::sc_event room_;
     PostObserver* watcher_ = nullptr;  ///< may be null
     Mailbox<Completion> completions_;

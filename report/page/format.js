@@ -43,8 +43,6 @@ const command = (text) => el("pre", { class: "command", tabindex: 0 }, text);
 const COMMUNICATORS = { TP: "tensor parallelism", CP: "context parallelism", EP: "expert parallelism", DP: "data parallelism", PP: "pipeline parallelism" };
 const CLASS_COLOURS = { compute: "c1", computation: "c1", TP: "c3", CP: "c8", EP: "c4", DP: "c2", PP: "c5", waiting: "c6", idle: "idle", "all flows": "ink" };
 const className = (label) => COMMUNICATORS[label.toUpperCase()] ? label.toUpperCase() : label;
-/* A key of critical_path_s in words. */
-const partLabel = (name) => name === "compute" ? "computation" : name.replace(/^(.+) over (.+)$/, "$1 flows across $2 links").replace(/software$/, "software around collectives");
 const spelledOut = (labels) => {
   const found = Object.keys(COMMUNICATORS).filter((name) => labels.some((label) => label.split(" ")[0].toUpperCase() === name));
   return found.length > 0 ? `${found.map((name) => `${name}: ${COMMUNICATORS[name]}`).join("; ")}.` : "";

@@ -103,7 +103,7 @@ const boundPage = (doc) => {
 const explainSeries = (series) => {
   const peak = `Load and peak count all bytes on the wire, headers and ACKs too; the peak is over ${showTime(series.step)}.`;
   return series.measured ? note(`From series.csv. ${peak}`)
-    : note(`${peak} Estimated: each flow at its mean rate, along its way; what would exceed the line's rate is moved to the nearest time with room. ${series.whole ? "The sum is what the link carried. " : "Flows that did not finish are left out. "}`,
+    : note(`${peak} Estimated: each flow at its mean rate, along its path; what would exceed the line's rate is moved to the nearest time with room. ${series.whole ? "The sum is what the link carried. " : "Flows that did not finish are left out. "}`,
       code("sluice run SCENARIO.toml --mode packet --set output.series=true"), " measures it, with queues.");
 };
 
@@ -167,12 +167,12 @@ const hotPage = (doc) => {
     view.draw();
     details.replaceChildren(...linkDetails(model, i, { flows: doc.flows.listed }).filter(Boolean));
   };
-  const showWay = (f) => {
+  const showPath = (f) => {
     view.path = new Set((f.path || []).map((port) => model.placeOf.get(port)).filter((i) => i !== undefined));
     view.chosen = null;
     for (const line of listNode.querySelectorAll(".chosen")) line.classList.remove("chosen");
     view.draw();
-    details.replaceChildren(el("h3", {}, `Way of flow ${f.flow}`), table([["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], ["flows", (i) => showCount(links.flows[i])]], [...view.path], choose));
+    details.replaceChildren(el("h3", {}, `Path of flow ${f.flow}`), table([["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], ["flows", (i) => showCount(links.flows[i])]], [...view.path], choose));
   };
   const setMetric = (metric) => {
     view.metric = metric;
@@ -192,10 +192,10 @@ const hotPage = (doc) => {
       el("button", { type: "button", "aria-label": "Zoom in", onclick: () => view.zoom(1.5) }, "+"), el("button", { type: "button", "aria-label": "Zoom out", onclick: () => view.zoom(1 / 1.5) }, "–"),
       el("button", { type: "button", onclick: () => { view.reset(); view.path.clear(); view.draw(); } }, "Show all")),
       view.node,
-      note(`${showCount(model.cables.length)} links${model.data.left_out ? `, the hottest ones; ${showCount(model.data.left_out)} more directions are not drawn` : ""}. A line has the colour of the direction with more of the two. Blue outline: the link chosen, or the way of the flow chosen. Click a link for its load over time, a flow for its way. Nodes too near to each other are drawn as one: zoom in.`)),
+      note(`${showCount(model.cables.length)} links${model.data.left_out ? `, the hottest ones; ${showCount(model.data.left_out)} more directions are not drawn` : ""}. A line has the colour of the direction with more of the two. Blue outline: the link chosen, or the path of the flow chosen. Click a link for its load over time, a flow for its path. Nodes too near to each other are drawn as one: zoom in.`)),
     card("", "third", listNode),
     card("", "half", details),
-    doc.network.paths_unknown ? card("Ways of flows", "half", note(`They are not shown: ${doc.network.paths_unknown}.`)) : flowCard(doc, "half", flowColumns, showWay),
+    doc.network.paths_unknown ? card("Paths of flows", "half", note(`They are not shown: ${doc.network.paths_unknown}.`)) : flowCard(doc, "half", flowColumns, showPath),
     byClass.length > 0 ? card("Classes of links", "", table([["class", (c) => c.name, "text"], ["links", (c) => showCount(c.links)], ["carried, both directions", (c) => showBytes(c.bytes)], ["mean load of a direction", (c) => showShare(c.mean_utilization)], ["most loaded direction", (c) => showShare(c.most_utilization)]], byClass),
       model.data.queues ? note("ECN: explicit congestion notification, packets marked by long queues. PFC: priority flow control, which pauses the sender of a link before a buffer overflows.") : null) : null,
   ];

@@ -221,7 +221,7 @@ const sidePage = (runs) => {
     rows.push([`mean load of ${name}`, (s) => ((s.link_classes || []).find((c) => c.name === name) || {}).mean_utilization, showShare]);
   }
   for (const name of new Set(runs.flatMap((r) => (r.summary.jobs || []).flatMap((j) => Object.keys(j.critical_path_s || {}))))) {
-    rows.push([`critical path: ${partLabel(name)}`, (s) => ((s.jobs || [])[0] || {}).critical_path_s?.[name], showTime]);
+    rows.push([`critical path: ${name}`, (s) => ((s.jobs || [])[0] || {}).critical_path_s?.[name], showTime]);
   }
   const ratio = (of, r) => {
     const a = of(shown[0].summary), b = of(r.summary);

@@ -42,3 +42,15 @@ TEST_CASE("unit.ring_queue.moves_what_cannot_be_copied") {
     }
     CHECK(ring.empty());
 }
+
+TEST_CASE("unit.ring_queue.finds_where_an_order_changes") {
+    RingQueue<int> ring;
+    CHECK(ring.partition_point([](int) { return true; }) == 0);
+    for (int i = 0; i < 3; ++i) ring.push_back(0);
+    for (int i = 0; i < 3; ++i) ring.pop_front();  // the entries below go round the end
+    for (int i = 0; i < 4; ++i) ring.push_back(10 * i);
+    for (int limit = -1; limit < 33; ++limit) {
+        const std::size_t expected = limit < 0 ? 0 : static_cast<std::size_t>(limit + 9) / 10;
+        CHECK(ring.partition_point([&](int one) { return one < limit; }) == expected);
+    }
+}

@@ -72,7 +72,7 @@ TEST_CASE("unit.report.answers_have_figures") {
     CHECK(answers["bound"] ==
           "The last flow bounds the run: flow 0 from host 0 to host 1 ends at 3 us, 2.0 times its "
           "time "
-          "in an idle network. The busiest link on its way is host0 to leaf0, 50% busy over the "
+          "in an idle network. The busiest link on its path is host0 to leaf0, 50% busy over the "
           "run.");
     CHECK(answers["hot"] ==
           "The hottest links are all 2 nic links, alike in their busier direction (within 5%): 50% "

@@ -70,14 +70,14 @@ double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t memb
     return choice.base_us + steps * both;
 }
 
-double believed_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members,
-                   double bytes) {
+double model_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members,
+                double bytes) {
     if (members < choice.fewest_members) return std::numeric_limits<double>::infinity();
-    if (!choice.belief) return time_us(choice, kind, members, bytes);
+    if (!choice.cost_model) return time_us(choice, kind, members, bytes);
     const double transfer = block_of(choice.algorithm, members, bytes) * 1e6 /
-                            rate_of(choice.belief->bandwidth, members);
-    return choice.belief->base_us +
-           steps_of(choice.algorithm, kind, members) * (choice.belief->step_us + transfer);
+                            rate_of(choice.cost_model->bandwidth, members);
+    return choice.cost_model->base_us +
+           steps_of(choice.algorithm, kind, members) * (choice.cost_model->step_us + transfer);
 }
 
 bool NcclTable::has(CollectiveKind kind) const {
@@ -93,7 +93,7 @@ const NcclChoice* NcclTable::choose(CollectiveKind kind, std::uint32_t members,
     std::pair<double, double> least;
     for (const NcclChoice& choice : choices) {
         if (choice.factor[static_cast<std::size_t>(kind)] <= 0) continue;
-        const std::pair<double, double> own = {believed_us(choice, kind, members, bytes),
+        const std::pair<double, double> own = {model_us(choice, kind, members, bytes),
                                                time_us(choice, kind, members, bytes)};
         if (best != nullptr && own >= least) continue;
         best = &choice;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How long NCCL takes for a collective inside one server, by the form of NCCL's own cost model
 /// (tuning.cc): each pair of an algorithm and a protocol has a latency and a bandwidth. NCCL takes the
-/// pair that its cost model believes to be fastest, which need not be so; of pairs that it believes equal,
-/// the one with the least time. A pair's time, for n members and S bytes (Collective::bytes):
+/// pair for which its cost model gives the least time. The time that the pair then takes is another one.
+/// Where the model gives several pairs the same time, the fastest of them is taken.
+///
+/// A pair's time, for n members and S bytes (Collective::bytes):
 ///
 ///     base + steps x (step^p + (block / (bandwidth x factor))^p)^(1/p)
 ///
@@ -11,8 +13,9 @@
 /// | nvls      | 1: the switches add and multicast    | S     |
 /// | pairs     | n - 1: one block to each other member | S / n |
 ///
-/// p = `overlap`: 1 if a step's latency and its transfer follow each other, more the more of one
-/// hides behind the other, less if each delays the other, as when chunks fill a pipeline. Bandwidths are given by members, as channels grow with them.
+/// p = `overlap`. 1: a step's latency and its transfer follow each other. Above 1: one hides behind the
+/// other. Below 1: each delays the other, as while chunks fill a pipeline. Bandwidths are given by
+/// members, as channels grow with them.
 #pragma once
 
 #include <array>
@@ -42,8 +45,8 @@ struct NcclChoice {
         double bytes_per_second = 0;
     };
 
-    /// What NCCL's cost model has of it: base + steps x (step + block / bandwidth).
-    struct Belief {
+    /// Its time by NCCL's cost model: base + steps x (step + block / bandwidth).
+    struct CostModel {
         double base_us = 0;
         double step_us = 0;
         std::vector<Bandwidth> bandwidth;  ///< as NcclChoice::bandwidth
@@ -58,16 +61,15 @@ struct NcclChoice {
     std::vector<Bandwidth> bandwidth;
     /// On the bandwidth, by CollectiveKind; 0: not offered for this kind.
     std::array<double, kCollectiveKinds> factor{};
-    std::optional<Belief> belief;      ///< none: that it takes as long as it does
-    std::uint32_t fewest_members = 2;  ///< with fewer NCCL takes another one, if there is any
+    std::optional<CostModel> cost_model;  ///< none: its own time counts
+    std::uint32_t fewest_members = 2;     ///< with fewer NCCL takes another one, if there is any
 };
 
 /// Microseconds of one choice; n >= 2, and the choice must be offered for `kind`.
 double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes);
 
-/// Microseconds that NCCL believes that it takes; infinity with too few members.
-double believed_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members,
-                   double bytes);
+/// The same by NCCL's cost model; infinity with too few members.
+double model_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes);
 
 /// All choices of one interconnect of one GPU type.
 struct NcclTable {

@@ -48,10 +48,9 @@ NcclChoice read_choice(ConfigSection section) {
     choice.bandwidth = read_bandwidths(section, "bandwidth");
     choice.fewest_members =
         static_cast<std::uint32_t>(section.integer("fewest_members", 2, 2, kMostMembers));
-    if (section.has("believed_base") || section.has("believed_step") ||
-        section.has("believed_bandwidth")) {
-        choice.belief = {microseconds("believed_base"), microseconds("believed_step"),
-                         read_bandwidths(section, "believed_bandwidth")};
+    if (section.has("model_base") || section.has("model_step") || section.has("model_bandwidth")) {
+        choice.cost_model = {microseconds("model_base"), microseconds("model_step"),
+                             read_bandwidths(section, "model_bandwidth")};
     }
     bool offered = false;
     for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
@@ -107,10 +106,10 @@ std::string format_nccl_table(const NcclTable& table, const std::string& path,
         if (choice.fewest_members > 2) {
             text += fmt::format("fewest_members = {}\n", choice.fewest_members);
         }
-        if (!choice.belief) continue;
-        text += fmt::format("believed_base = \"{:.3f}us\"\nbelieved_step = \"{:.4f}us\"\n",
-                            choice.belief->base_us, choice.belief->step_us);
-        text += format_bandwidths("believed_bandwidth", choice.belief->bandwidth);
+        if (!choice.cost_model) continue;
+        text += fmt::format("model_base = \"{:.3f}us\"\nmodel_step = \"{:.4f}us\"\n",
+                            choice.cost_model->base_us, choice.cost_model->step_us);
+        text += format_bandwidths("model_bandwidth", choice.cost_model->bandwidth);
     }
     return text;
 }

@@ -53,7 +53,7 @@ constexpr NcclProtocol kLl = NcclProtocol::ll;
 constexpr NcclProtocol kLl128 = NcclProtocol::ll128;
 constexpr NcclProtocol kSimple = NcclProtocol::simple;
 
-// Which choice NCCL takes is known (nccl_rule.h); how long it takes is not as NCCL's cost model has it.
+// NCCL's cost model decides which choice is taken (nccl_cost_model.h), but does not tell how long it takes.
 // Medians of the fits of A100, H100, B200 and GB200 (NVIDIA's aiconfigurator, NCCL 2.27 and 2.29) and
 // their spreads, widened by 0.2. LL has two: one channel, and the many that larger messages get, which
 // cost a step more (enqueue.cc); the faster one holds.
@@ -74,7 +74,7 @@ constexpr std::array<Expected, 3> kPairs = {{
 constexpr Parameter kOfMembers = {1, 0.25};
 constexpr Parameter kOfKinds = {1, 0.15};
 constexpr Parameter kOfKindsOfOne = {1, 0.05};  ///< how a single choice differs from that
-constexpr Parameter kNothing = {1, 1e-3};
+constexpr Parameter kHeldAtOne = {1, 1e-3};     ///< choices of all-to-all share nothing
 
 double largest_rate(const std::vector<NcclSample>& samples) {
     double most = 0;
@@ -94,19 +94,20 @@ class Family {
             members_.insert(sample.members);
         }
         const bool shared = choices.front().algorithm != NcclAlgorithm::pairs;
-        parameters_.insert(parameters_.end(), members_.size(), shared ? kOfMembers : kNothing);
-        parameters_.insert(parameters_.end(), kinds_.size(), shared ? kOfKinds : kNothing);
+        parameters_.insert(parameters_.end(), members_.size(), shared ? kOfMembers : kHeldAtOne);
+        parameters_.insert(parameters_.end(), kinds_.size(), shared ? kOfKinds : kHeldAtOne);
         const double rate = largest_rate(samples);
         for (const Expected& expected : choices) {
-            const auto belief = nccl_belief(link, expected.algorithm, expected.protocol);
-            if (!belief && expected.algorithm != NcclAlgorithm::pairs) continue;
-            choices_.emplace_back(expected, belief);
+            const auto model = nccl_cost_model(link, expected.algorithm, expected.protocol);
+            if (!model && expected.algorithm != NcclAlgorithm::pairs) continue;
+            choices_.emplace_back(expected, model);
             parameters_.insert(parameters_.end(), {expected.base, expected.step, expected.overlap});
             parameters_.push_back({expected.bandwidth.expected * rate, expected.bandwidth.spread});
             for (const std::uint32_t members : members_) {
                 parameters_.push_back({expected.grows ? members - 1.0 : 1, expected.of_members});
             }
-            parameters_.insert(parameters_.end(), kinds_.size(), shared ? kOfKindsOfOne : kNothing);
+            parameters_.insert(parameters_.end(), kinds_.size(),
+                               shared ? kOfKindsOfOne : kHeldAtOne);
         }
     }
 
@@ -120,11 +121,11 @@ class Family {
         std::vector<double> of_kinds(kinds_.size());
         for (double& value : of_members) value = next();
         for (double& value : of_kinds) value = next();
-        for (const auto& [expected, belief] : choices_) {
+        for (const auto& [expected, model] : choices_) {
             NcclChoice choice;
             choice.algorithm = expected.algorithm;
             choice.protocol = expected.protocol;
-            choice.belief = belief;
+            choice.cost_model = model;
             const bool first = table.choices.empty();
             choice.base_us = next() * (first ? 1 : table.choices.front().base_us);
             choice.step_us = next() * (first ? 1 : table.choices.front().step_us);
@@ -154,7 +155,7 @@ class Family {
         }
     }
 
-    std::vector<std::pair<Expected, std::optional<NcclChoice::Belief>>> choices_;
+    std::vector<std::pair<Expected, std::optional<NcclChoice::CostModel>>> choices_;
     std::set<CollectiveKind> kinds_;
     std::set<std::uint32_t> members_;
     std::vector<Parameter> parameters_;

@@ -2,7 +2,7 @@
 /// Fits the table of NCCL's choices (workloads/model/nccl_table.h) to measured times. All-reduce,
 /// all-gather and reduce-scatter share a ring's protocols: base, step and overlap of each are the same
 /// for all operations and numbers of GPUs, so that few parameters stand for many rows. Which protocol NCCL
-/// takes is not fitted: its own rule says it (nccl_rule.h). Priors hold what the rows do not determine.
+/// takes is not fitted: its own rule says it (nccl_cost_model.h). Priors hold what the rows do not determine.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "workloads/model/nccl_table.h"
-#include "workloads/nccl_fit/nccl_rule.h"
+#include "workloads/nccl_fit/nccl_cost_model.h"
 #include "workloads/nccl_fit/nccl_sample.h"
 
 namespace sluice {

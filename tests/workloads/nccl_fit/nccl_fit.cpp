@@ -40,7 +40,7 @@ NcclTable three_rings() {
     NcclTable table = {{ring(NcclProtocol::ll, 6, 1, 60e9), ring(NcclProtocol::ll128, 10, 2, 200e9),
                         ring(NcclProtocol::simple, 16, 4, 300e9)}};
     for (NcclChoice& choice : table.choices) {
-        choice.belief = nccl_belief({}, choice.algorithm, choice.protocol);
+        choice.cost_model = nccl_cost_model({}, choice.algorithm, choice.protocol);
     }
     return table;
 }
@@ -97,15 +97,15 @@ TEST_CASE("unit.nccl_table.the_least_time_is_chosen") {
     CHECK(table.choose(Kind::all_to_all, 8, 1e6) == nullptr);
 }
 
-TEST_CASE("unit.nccl_table.what_nccl_believes_decides") {
+TEST_CASE("unit.nccl_table.the_cost_model_decides") {
     NcclTable table = two_rings();
-    // Believed: LL 1 us, Simple 2 + 1 us (all-gather of 2, no bytes), so LL up to a block of 2e3 bytes at 1e9 B/s.
-    table.choices[0].belief = {0.0, 1.0, {{2, 1e9}}};
-    table.choices[1].belief = {2.0, 1.0, {{2, 1e13}}};
+    // By the cost model: LL 1 us, Simple 2 + 1 us (all-gather of 2, no bytes), so LL up to a block of 2e3 bytes at 1e9 B/s.
+    table.choices[0].cost_model = {0.0, 1.0, {{2, 1e9}}};
+    table.choices[1].cost_model = {2.0, 1.0, {{2, 1e13}}};
     CHECK(table.choose(Kind::all_gather, 2, 3900)->protocol == NcclProtocol::ll);
     CHECK(table.choose(Kind::all_gather, 2, 4100)->protocol == NcclProtocol::simple);
     // Of equals the faster one is taken; one with too few members only if there is no other.
-    table.choices[1].belief = table.choices[0].belief;
+    table.choices[1].cost_model = table.choices[0].cost_model;
     CHECK(table.choose(Kind::all_gather, 2, 36000)->protocol == NcclProtocol::ll);
     CHECK(table.choose(Kind::all_gather, 2, 37000)->protocol == NcclProtocol::simple);
     table.choices[0].fewest_members = 3;
@@ -114,7 +114,7 @@ TEST_CASE("unit.nccl_table.what_nccl_believes_decides") {
     CHECK(table.choose(Kind::all_gather, 2, 36000)->protocol == NcclProtocol::ll);
 }
 
-TEST_CASE("unit.nccl_rule.protocols_change_where_nccls_model_says") {
+TEST_CASE("unit.nccl_cost_model.protocols_change_where_nccls_model_says") {
     // All-gather of 8 H100, x = 7/8 S: LL 6.6 + 7 x 0.6 us + x / 141 GB/s, LL128 14 + 7 x 1.9 + x / (0.92 x 370.8):
     // equal at x = 16.5 us / (1 / 141 - 1 / 341.1) ns per B = 3.966 MB, S = 4.532 MB.
     const NcclTable table = three_rings();
@@ -125,14 +125,15 @@ TEST_CASE("unit.nccl_rule.protocols_change_where_nccls_model_says") {
         CHECK(table.choose(Kind::all_gather, 2, bytes)->protocol != NcclProtocol::ll128);
     }
     // NVLS: 8 heads of 40 GB/s (8 x 50 is more than a link), 4 of 60, x 0.85; none on A100 or PCIe, where LL128 is not, too.
-    const auto nvls = nccl_belief({}, NcclAlgorithm::nvls, NcclProtocol::simple);
+    const auto nvls = nccl_cost_model({}, NcclAlgorithm::nvls, NcclProtocol::simple);
     REQUIRE(nvls.has_value());
     CHECK(nvls->bandwidth[0].bytes_per_second == doctest::Approx(204e9));
     CHECK(nvls->bandwidth[1].bytes_per_second == doctest::Approx(272e9));
-    CHECK(!nccl_belief({true, 240e9}, NcclAlgorithm::nvls, NcclProtocol::simple));
-    CHECK(!nccl_belief({false, 25.6e9}, NcclAlgorithm::nvls, NcclProtocol::simple));
-    CHECK(!nccl_belief({false, 25.6e9}, NcclAlgorithm::ring, NcclProtocol::ll128));
-    CHECK(nccl_belief({false, 25.6e9}, NcclAlgorithm::ring, NcclProtocol::simple)->step_us == 5.7);
+    CHECK(!nccl_cost_model({true, 240e9}, NcclAlgorithm::nvls, NcclProtocol::simple));
+    CHECK(!nccl_cost_model({false, 25.6e9}, NcclAlgorithm::nvls, NcclProtocol::simple));
+    CHECK(!nccl_cost_model({false, 25.6e9}, NcclAlgorithm::ring, NcclProtocol::ll128));
+    CHECK(nccl_cost_model({false, 25.6e9}, NcclAlgorithm::ring, NcclProtocol::simple)->step_us ==
+          5.7);
 }
 
 TEST_CASE("unit.nccl_table.overlap_hides_the_smaller_part_of_a_step") {
@@ -163,9 +164,9 @@ TEST_CASE("unit.nccl_table.what_is_written_is_read") {
     // Without a choice the linear model holds: 10 us + 7/8 x 8 MB / 100 GB/s.
     CHECK(link.time(Kind::all_to_all, 8, 8'000'000) == 80 * kMicrosecond);
     CHECK(link.exchange_time(8, 7'000'000) == 80 * kMicrosecond);
-    // LL is believed faster below 1,000 B a block: 1 us + block / 1 GB/s against 2 us. It is 5 + 1 us + 900 ns.
-    table.choices[0].belief = {0.0, 1.0, {{2, 1e9}}};
-    table.choices[1].belief = {1.0, 1.0, {{2, 1e13}}};
+    // By the cost model LL is faster below 1,000 B a block: 1 us + block / 1 GB/s against 2 us. It is 5 + 1 us + 900 ns.
+    table.choices[0].cost_model = {0.0, 1.0, {{2, 1e9}}};
+    table.choices[1].cost_model = {1.0, 1.0, {{2, 1e13}}};
     CHECK(written_and_read(table).time(Kind::all_gather, 2, 1'800) == 6'900'000);
     CHECK(written_and_read(table).time(Kind::all_gather, 2, 200'000) == 25 * kMicrosecond);
     table.choices[1].fewest_members = 3;
@@ -192,13 +193,13 @@ TEST_CASE("unit.nccl_table.mistakes_are_placed") {
          {"bandwidth", "growing"}},
         {head + choice + rates + "fewest_members = 1\nall-reduce = 1\n", {"fewest_members"}},
         {head + choice + rates +
-             "believed_base = \"1us\"\nbelieved_step = \"1us\"\nbelieved_bandwidth = "
+             "model_base = \"1us\"\nmodel_step = \"1us\"\nmodel_bandwidth = "
              "[]\nall-reduce = 1\n",
-         {"believed_bandwidth"}},
+         {"model_bandwidth"}},
         {head + choice + rates +
-             "believed_bandwidth = [{ members = 2, rate = \"1GB/s\" }]\nall-reduce = 1\n",
-         {"believed_base"}},
-        {head + choice + rates + "believed_base = \"1us\"\nall-reduce = 1\n", {"believed_step"}},
+             "model_bandwidth = [{ members = 2, rate = \"1GB/s\" }]\nall-reduce = 1\n",
+         {"model_base"}},
+        {head + choice + rates + "model_base = \"1us\"\nall-reduce = 1\n", {"model_step"}},
         {head + choice + rates + "overlap = 0.4\nall-reduce = 1\n", {"overlap"}},
     };
     for (const auto& [text, parts] : cases) {

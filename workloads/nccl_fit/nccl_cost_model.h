@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What NCCL's cost model believes of rings and NVLS inside one server: the published constants of its
-/// tuning.cc (2.27 to 2.29), from the kind of link and its bandwidth alone. Nothing here is fitted.
+/// NCCL's cost model of rings and NVLS inside one server, from the kind of link and its bandwidth alone.
+/// The constants are NCCL's own (2.27 to 2.29: src/graph/tuning.cc, and search.cc for the heads of NVLS).
+/// Nothing here is fitted.
 #pragma once
 
 #include <optional>
@@ -18,8 +19,8 @@ struct NcclLink {
 
 /// None if NCCL does not use the pair on this link: LL128 is not used over PCIe, NVLS needs NVSwitches
 /// of the third generation or later (H100).
-std::optional<NcclChoice::Belief> nccl_belief(const NcclLink& link, NcclAlgorithm algorithm,
-                                              NcclProtocol protocol);
+std::optional<NcclChoice::CostModel> nccl_cost_model(const NcclLink& link, NcclAlgorithm algorithm,
+                                                     NcclProtocol protocol);
 
 /// NVLS is used in groups of at least so many.
 inline constexpr std::uint32_t kFewestOfNvls = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/nccl_fit/nccl_rule.h"
+#include "workloads/nccl_fit/nccl_cost_model.h"
 
 #include <algorithm>
 #include <array>
@@ -43,25 +43,25 @@ double nvls_rate(const NcclLink& link, const Generation& generation, std::uint32
 
 }  // namespace
 
-std::optional<NcclChoice::Belief> nccl_belief(const NcclLink& link, NcclAlgorithm algorithm,
-                                              NcclProtocol protocol) {
+std::optional<NcclChoice::CostModel> nccl_cost_model(const NcclLink& link, NcclAlgorithm algorithm,
+                                                     NcclProtocol protocol) {
     const Generation& generation = generation_of(link);
     if (algorithm == NcclAlgorithm::pairs) return std::nullopt;
     if (algorithm == NcclAlgorithm::nvls) {
         if (!link.nvlink || generation.nvls <= 0) return std::nullopt;
-        return NcclChoice::Belief{
+        return NcclChoice::CostModel{
             0, 25, {{4, nvls_rate(link, generation, 4)}, {8, nvls_rate(link, generation, 8)}}};
     }
     const double rate = link.bytes_per_second;
     switch (protocol) {
         case NcclProtocol::ll:
-            return NcclChoice::Belief{
+            return NcclChoice::CostModel{
                 6.6, link.nvlink ? 0.6 : 1.0, {{2, std::min(rate / 2, generation.ll)}}};
         case NcclProtocol::ll128:
             if (!link.nvlink) return std::nullopt;
-            return NcclChoice::Belief{14, 1.9, {{2, 0.92 * rate}}};
+            return NcclChoice::CostModel{14, 1.9, {{2, 0.92 * rate}}};
         case NcclProtocol::simple:
-            return NcclChoice::Belief{8.4, link.nvlink ? 3.4 : 5.7, {{2, rate}}};
+            return NcclChoice::CostModel{8.4, link.nvlink ? 3.4 : 5.7, {{2, rate}}};
     }
     return std::nullopt;
 }
