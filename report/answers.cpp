@@ -14,17 +14,28 @@ namespace sluice::report {
 
 namespace {
 
-/// "DP flows across nic links (381 ms, 16%)": the parts that matter, with their shares of the whole.
-std::string largest_parts(const std::vector<TimePart>& parts) {
-    double most = 0;
+/// "DP (381 ms, 16%)": the causes of communication that matter, the longest first, with their shares of the whole.
+std::string largest_causes(const std::vector<TimePart>& parts) {
+    std::vector<TimePart> causes;
     for (const TimePart& part : parts) {
-        if (part.kind != PartKind::compute) most = std::max(most, part.seconds);
+        if (part.kind == PartKind::compute) continue;
+        const auto same = std::find_if(causes.begin(), causes.end(), [&](const TimePart& one) {
+            return one.cause == part.cause;
+        });
+        if (same == causes.end()) {
+            causes.push_back(part);
+        } else {
+            same->seconds += part.seconds;
+            same->share += part.share;
+        }
     }
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const TimePart& a, const TimePart& b) { return a.seconds > b.seconds; });
     std::vector<std::string> named;
-    for (const TimePart& part : parts) {
-        if (part.kind == PartKind::compute || part.seconds * 3 < most) continue;
-        named.push_back(fmt::format("{} ({}, {})", part.label, human_seconds(part.seconds),
-                                    shown_share(part.share)));
+    for (const TimePart& one : causes) {
+        if (one.seconds * 3 < causes.front().seconds) continue;
+        named.push_back(fmt::format("{} ({}, {})", one.cause, human_seconds(one.seconds),
+                                    shown_share(one.share)));
     }
     return listing(named);
 }
@@ -44,13 +55,13 @@ std::string job_bound(const RunFiles& run, const Json& job) {
                         human_seconds(compute * sum), human_seconds(sum), shown_share(compute));
         if (parts.size() > 1) {
             text += fmt::format(" Communication is the other {}: mainly {}.", shown_share(rest),
-                                largest_parts(parts));
+                                largest_causes(parts));
         }
         return text;
     }
     std::string text = fmt::format(
         "Communication bounds {}: {} of its {}, {} of the critical path; mainly {}.", whole,
-        human_seconds(rest * sum), human_seconds(sum), shown_share(rest), largest_parts(parts));
+        human_seconds(rest * sum), human_seconds(sum), shown_share(rest), largest_causes(parts));
     if (compute > 0) text += fmt::format(" Computation is the other {}.", shown_share(compute));
     return text;
 }
@@ -117,9 +128,14 @@ std::vector<ClassLoad> class_loads(const RunFiles& run, const LinkClasses& class
     return loads;
 }
 
+std::string queue_text(const RunFiles& run, PortId port) {
+    return human_count(static_cast<double>(run.ports[port].max_queue_bytes)) + "B";
+}
+
 /// The hottest link and what it is among its class: one of many that are alike, or by how much it stands out.
-std::string hottest_text(const RunFiles& run, PortId hottest, const std::string& peak) {
+std::string hottest_text(const RunFiles& run, const HotPorts& hot, const std::string& peak) {
     const LinkClasses classes(run.topology);
+    const PortId hottest = hot.busiest;
     const double most = run.ports[hottest].utilization;
     const std::vector<ClassLoad> loads = class_loads(run, classes, most);
     const ClassLoad& own = loads[classes.class_of(run.topology.link_of(hottest))];
@@ -138,6 +154,10 @@ std::string hottest_text(const RunFiles& run, PortId hottest, const std::string&
         text += own.hot_links > 1 ? fmt::format("; {} of {} such links are within 5% of it.",
                                                 with_commas(own.hot_links), with_commas(links))
                                   : ".";
+        // What is busy need not be congested.
+        if (hot.deepest != kNone && hot.deepest != hottest) {
+            text += fmt::format(" At most {} waited for it.", queue_text(run, hottest));
+        }
     }
     const ClassLoad& busiest = *std::max_element(
         loads.begin(), loads.end(),
@@ -160,12 +180,10 @@ std::string bound_answer(const RunFiles& run, const FlowPaths& paths) {
 std::string hot_answer(const RunFiles& run, const Json& picture) {
     const HotPorts hot = hot_ports(run);
     if (hot.busiest == kNone) return "No link carried anything.";
-    std::string text = hottest_text(run, hot.busiest, peak_text(picture.at("series"), hot.busiest));
+    std::string text = hottest_text(run, hot, peak_text(picture.at("series"), hot.busiest));
     if (hot.deepest != kNone) {
-        text +=
-            fmt::format(" The longest queue was {}B, at {}.",
-                        human_count(static_cast<double>(run.ports[hot.deepest].max_queue_bytes)),
-                        link_name(run, hot.deepest));
+        text += fmt::format(" The longest queue was {}, at {}.", queue_text(run, hot.deepest),
+                            link_name(run, hot.deepest));
     }
     if (hot.paused != kNone) {
         text += fmt::format(" The longest paused was {}, {}.", link_name(run, hot.paused),

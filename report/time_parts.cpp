@@ -77,8 +77,10 @@ std::vector<TimePart> time_parts(const RunFiles& run, const Json& job) {
     double sum = 0;
     for (const auto& [name, seconds] : job.at("critical_path_s").items()) {
         const PartKind kind = kind_of_part(name);
-        parts.push_back(
-            {label_of_part(name, kind), kind, seconds.get<double>(), 0, basis_of(run, kind)});
+        const std::string label = label_of_part(name, kind);
+        const std::string cause =
+            kind == PartKind::network ? name.substr(0, name.find(" over ")) : label;
+        parts.push_back({label, cause, kind, seconds.get<double>(), 0, basis_of(run, kind)});
         sum += parts.back().seconds;
     }
     for (TimePart& part : parts) part.share = sum > 0 ? part.seconds / sum : 0;

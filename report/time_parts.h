@@ -19,6 +19,7 @@ enum class PartKind {
 
 struct TimePart {
     std::string label;  ///< "DP flows across leaf-spine links"
+    std::string cause;  ///< "DP", whatever links its flows cross; of other kinds the label
     PartKind kind = PartKind::other;
     double seconds = 0;
     double share = 0;   ///< of the critical path

@@ -9,9 +9,13 @@
 #include <sstream>
 #include <system_error>
 
+#include <fmt/core.h>
+
 #include "core/results/csv_reader.h"
+#include "core/text/human.h"
 #include "core/text/shell.h"
 #include "report/steps.h"
+#include "report/time_parts.h"
 
 namespace sluice::report {
 
@@ -146,6 +150,37 @@ Json commands(const RunFiles& run, const Json& audit, bool measured_spread) {
     return list;
 }
 
+/// What this run says nothing of, a sentence each.
+Json unknown(const RunFiles& run, bool measured_spread) {
+    Json list = Json::array();
+    if (!measured_spread && is_random(run.summary)) {
+        list.push_back(fmt::format(
+            "Chance: this is one run, with seed {}. Another seed may change the hashes that choose "
+            "paths, random marks and losses, and what the workload draws.",
+            run.summary.value("seed", std::uint64_t{0})));
+    }
+    if (run.summary.value("mode", std::string()) == "flow") {
+        list.push_back("Queues, marks, losses and congestion control: mode flow has none of them.");
+    }
+    if (const Json* const job = longest_job(run.summary); job != nullptr) {
+        double computed = 0;
+        for (const TimePart& part : time_parts(run, *job)) {
+            computed += part.kind == PartKind::compute ? part.seconds : 0;
+        }
+        if (computed > 0) {
+            list.push_back(fmt::format(
+                "Computation: its times are taken as they are. If all of them were 10% longer, "
+                "that part of the critical path would be {} longer.",
+                human_seconds(computed / 10)));
+        }
+    }
+    list.push_back(
+        "Hardware: no measurement of this network is beside it. docs/measured.md says what the "
+        "models "
+        "were compared with.");
+    return list;
+}
+
 }  // namespace
 
 Json trust_of(const RunFiles& run, double end_s) {
@@ -158,6 +193,7 @@ Json trust_of(const RunFiles& run, double end_s) {
             {"audit", audited},
             {"replicas", std::move(repeated)},
             {"random", is_random(summary)},
+            {"unknown", unknown(run, measured_spread)},
             {"commands", commands(run, audited, measured_spread)},
             {"warnings", summary.value("warnings", Json::array())},
             {"without_effect", summary.value("keys_without_effect", Json::array())}};

@@ -74,9 +74,16 @@ std::string dependence_text(const RunFiles& run) {
     name(PartKind::servers, "communication inside servers");
     name(PartKind::software, "software");
     name(PartKind::other, "waits inside the job");
-    const double network = share_of(parts, PartKind::network);
-    std::string text = fmt::format(" {} of the critical path depends on the simulated network",
-                                   network > 0 ? shown_share(network) : "Nothing");
+    double network = 0;
+    for (const TimePart& part : parts) {
+        network += part.kind == PartKind::network ? part.seconds : 0;
+    }
+    const std::string share =
+        network > 0
+            ? fmt::format("{} of the critical path ({})",
+                          shown_share(share_of(parts, PartKind::network)), human_seconds(network))
+            : "Nothing of the critical path";
+    std::string text = fmt::format(" {} depends on the simulated network", share);
     if (!others.empty()) text += "; the rest is " + listing(others) + ", taken from the scenario";
     return text + ".";
 }

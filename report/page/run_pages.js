@@ -101,7 +101,7 @@ const boundPage = (doc) => {
 };
 
 const explainSeries = (series) => {
-  const peak = `Load and peak count all bytes on the wire, headers and ACKs too; the peak is over ${showTime(series.step)}.`;
+  const peak = `Load and peak count all bytes on the wire, headers and ACKs too; the peak is over ${showTime(series.step)}. It is known for the hottest 200 directions; others have –.`;
   return series.measured ? note(`From series.csv. ${peak}`)
     : note(`${peak} Estimated: each flow at its mean rate, along its path; what would exceed the line's rate is moved to the nearest time with room. ${series.whole ? "The sum is what the link carried. " : "Flows that did not finish are left out. "}`,
       code("sluice run SCENARIO.toml --mode packet --set output.series=true"), " measures it, with queues.");
@@ -149,7 +149,7 @@ const linkList = (model, metric, onChoose) => {
   const { links } = model;
   const [name, value, format] = METRICS[metric];
   const rows = links.port.map((_, i) => i).sort((a, b) => value(links, b) - value(links, a)).slice(0, 40);
-  const columns = [["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], ["at peak", (i) => showShare(model.peak(i))]];
+  const columns = [["link", (i) => model.name(i), "text"], ["load", (i) => showShare(links.use[i])], [model.data.series && !model.data.series.measured ? "at peak, estimated" : "at peak", (i) => showShare(model.peak(i))]];
   if (model.data.queues) columns.push(["largest queue", (i) => showBytes(links.queue[i])], ["ECN marks", (i) => showCount(links.marks[i])]);
   if (!columns.some(([title]) => title === name)) columns.splice(1, 0, [name, (i) => format(value(links, i))]);
   return [el("h3", {}, `Links by ${name}`), table(columns, rows, onChoose)];
@@ -259,13 +259,14 @@ const replicaCards = (replicas) => Object.entries(replicas || {}).filter(([, val
 });
 
 const trustPage = (doc) => {
-  const { phases, hops, audit, replicas, warnings, without_effect, commands } = doc.trust;
+  const { phases, hops, audit, replicas, warnings, without_effect, unknown, commands } = doc.trust;
   const cards = doc.jobs_time.map(({ name, parts }) => card(doc.jobs_time.length > 1 ? `What the time of ${name} rests on` : "What the time rests on", "",
     table([["part of the critical path", (part) => part.label, "text"], ["time", (part) => showTime(part.seconds)], ["share", (part) => showShare(part.share)], ["rests on", (part) => part.basis, "text wide"]], parts),
     note(spelledOut(parts.map((part) => part.label)))));
+  cards.push(card("What is not known", "", el("ul", {}, unknown.map((text) => el("li", {}, text)))));
   cards.push(card("How to find out more", "",
     commands.flatMap(({ why, command: line }) => [el("p", {}, `${why}.`), command(line)]),
-    note(commands.length > 0 ? "SCENARIO.toml is the file that this run was made from; repeat the options that it was run with. " : "", "Means and tails with intervals, over as many trials as a wanted precision takes: ", code("sluice evaluate EVALUATION.toml"), ".")));
+    note(commands.length > 0 ? "SCENARIO.toml is the file that this run was made from; repeat the options that it was run with. " : "", ...(commands.length > 0 ? [code("sluice describe SCENARIO.toml --mode MODE"), " says how long that takes. "] : []), "Means and tails with intervals, over as many trials as a wanted precision takes: ", code("sluice evaluate EVALUATION.toml"), ".")));
   if (hops) {
     cards.push(card("Packet-hops of this run", "", shareBar("Packet-hops", [["executed", hops.executed, "c1"], ["copies of identical parts (exact)", hops.copies, "c3"], ["replaced by equations", hops.equations, "c2"]], showCount)));
   }

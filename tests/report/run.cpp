@@ -88,6 +88,14 @@ TEST_CASE("unit.report.answers_have_figures") {
           "from chance: not measured (one run, seed 1).");
 }
 
+TEST_CASE("unit.report.what_a_run_says_nothing_of_is_listed") {
+    const TestFolder folder;
+    const auto unknown = report::run_report(small_run(folder))["trust"]["unknown"];
+    REQUIRE(unknown.size() == 2);
+    CHECK(unknown[0].get<std::string>().rfind("Chance: this is one run, with seed 1.", 0) == 0);
+    CHECK(unknown[1].get<std::string>().rfind("Hardware: ", 0) == 0);
+}
+
 TEST_CASE("unit.report.estimated_loads_add_up_to_the_bytes_carried") {
     const TestFolder folder;
     const Json page = report::run_report(run_of(folder, kPermutation));
@@ -165,7 +173,7 @@ TEST_CASE("unit.report.parts_of_a_job_say_what_they_rest_on") {
     CHECK(report::share_of(parts, report::PartKind::network) == doctest::Approx(0.25));
     CHECK(report::bound_answer(run, {}) ==
           "Computation bounds the iteration: 500 ms of its 1 s, 50% of the critical path. "
-          "Communication is the other 50%: mainly DP flows across leaf-spine links (250 ms, 25%) "
+          "Communication is the other 50%: mainly DP (250 ms, 25%) "
           "and TP inside servers (200 ms, 20%).");
     const Json trust = {
         {"hops", nullptr}, {"audit", nullptr}, {"replicas", nullptr}, {"random", false}};
@@ -173,7 +181,8 @@ TEST_CASE("unit.report.parts_of_a_job_say_what_they_rest_on") {
         report::trust_answer(run, trust) ==
         "No packet was simulated: mode flow shares links by max-min fairness, without queues. Its "
         "error was not measured: no run in mode packet is beside it. 25% of the critical path "
-        "depends on the simulated network; the rest is computation (50%), communication inside "
+        "(250 ms) depends on the simulated network; the rest is computation (50%), communication "
+        "inside "
         "servers (20%) and software (5.0%), taken from the scenario. Nothing in this run is "
         "random.");
 }
