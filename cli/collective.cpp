@@ -139,9 +139,10 @@ void print_header(const Row& row) {
 }
 
 void print_row(const Row& row) {
-    print(" {:>12}{:>14}{:>8}{:>8}{:>8}{:>12.2f}{:>9.2f}{:>9.2f}\n", row.bytes, row.count(),
-          "float", row.reduces() ? "sum" : "none", row.has_root() ? 0 : -1, row.microseconds(),
+    print(" {:>12}{:>14}{:>8}{:>8}{:>8}{:>12.2f}{:>9.2f}{:>9.2f}", row.bytes, row.count(), "float",
+          row.reduces() ? "sum" : "none", row.has_root() ? 0 : -1, row.microseconds(),
           row.algorithm_bandwidth(), row.bus_bandwidth());
+    print(row.result.choice.empty() ? "\n" : "  {}\n", row.result.choice);
     flush_output();
 }
 
@@ -176,6 +177,7 @@ std::string json_of(const std::vector<Row>& rows, const Options& options) {
                                 {"busbw_GBps", row.bus_bandwidth()},
                                 {"flows", row.result.flows},
                                 {"flow_bytes", row.result.flow_bytes}});
+        if (!row.result.choice.empty()) json["rows"].back()["choice"] = row.result.choice;
     }
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -221,10 +223,16 @@ std::vector<std::string> child_arguments(const Options& options, std::int64_t by
 
 /// A result as text, to hand it from one process to another.
 std::string to_json(const CollectiveResult& result) {
-    return nlohmann::json{
-        {"kind", result.kind},    {"algorithm", result.algorithm},   {"mode", result.mode},
-        {"time_ps", result.time}, {"members", result.members},       {"groups", result.groups},
-        {"flows", result.flows},  {"flow_bytes", result.flow_bytes}, {"network", result.network}}
+    return nlohmann::json{{"kind", result.kind},
+                          {"algorithm", result.algorithm},
+                          {"mode", result.mode},
+                          {"choice", result.choice},
+                          {"time_ps", result.time},
+                          {"members", result.members},
+                          {"groups", result.groups},
+                          {"flows", result.flows},
+                          {"flow_bytes", result.flow_bytes},
+                          {"network", result.network}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -235,6 +243,7 @@ CollectiveResult read_result(const std::string& path) {
     CollectiveResult result;
     result.kind = json.at("kind");
     result.algorithm = json.at("algorithm");
+    result.choice = json.at("choice");
     result.mode = json.at("mode");
     result.time = json.at("time_ps");
     result.members = json.at("members");
@@ -347,6 +356,9 @@ void add_execution_keys(const Key& key) {
         "Queue pairs of a connection over the network (default: one per port of the sender)");
     key("--chunk", "chunk", "SIZE",
         "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
+    key("--nccl-algorithm", "nccl_algorithm", "NAME",
+        "Algorithm nccl: ring, tree, nvls-tree or pat alone (default: what NCCL takes)");
+    key("--nccl-protocol", "nccl_protocol", "NAME", "Algorithm nccl: LL, LL128 or Simple alone");
     key("--overhead", "overhead", "TIME",
         "Software overhead per collective and rank (default: 8.4us)");
     key("--step-overhead", "step_overhead", "TIME", "Software overhead per message (default: 0s)");

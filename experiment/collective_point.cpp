@@ -86,6 +86,7 @@ int run_collective_point(const CollectivePoint& point, std::int64_t bytes, const
     result.kind = job.graph().name(collectives.front().name);
     result.algorithm =
         scenario.workloads.front().text("algorithm", to_string(CollectiveAlgorithm::automatic));
+    result.choice = job.graph().name(collectives.front().choice);
     result.mode = mode_name(scenario.mode);
     result.members = collectives.front().members;
     result.groups = collectives.size();

@@ -27,6 +27,7 @@ struct CollectivePoint {
 struct CollectiveResult {
     std::string kind;
     std::string algorithm;  ///< as asked for: "automatic", ...
+    std::string choice;     ///< what NCCL's rule took, where it was asked; else empty
     std::string mode;
     Tick time = 0;
     std::uint32_t members = 0;  ///< of a group

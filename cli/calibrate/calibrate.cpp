@@ -81,12 +81,7 @@ std::string name_of(const Gpu& gpu, const std::string& link) {
         gpu.intra_node(link);  // must exist
         return link;
     }
-    return gpu.find_interconnect("nvlink") != nullptr ? "nvlink" : "pcie";
-}
-
-NcclLink link_of(const Gpu& gpu, const std::string& name) {
-    const bool nvlink = name.rfind("pcie", 0) != 0;
-    return {nvlink, gpu.find_interconnect(name)->ring.bytes_per_second};
+    return gpu.usual_interconnect();
 }
 
 void print_errors(const std::vector<NcclSample>& samples, const NcclTable& table,
@@ -114,7 +109,7 @@ int calibrate(const CalibrateOptions& options) {
     const Gpu gpu = parse_gpu(text, base);
     const std::string link = name_of(gpu, options.link);
     const std::string path = "interconnect." + link + ".nccl";
-    const NcclLink nccl_link = link_of(gpu, link);
+    const NcclLink nccl_link = gpu.nccl_link(link);
     const NcclTable table = fit_nccl_table(measured.samples, nccl_link);
     std::string comment =
         fmt::format("{}\nFitted by sluice calibrate: {} figures to {} rows{}.",

@@ -59,6 +59,7 @@ struct Collective {
     OpClass cls = OpClass::other;
     std::uint32_t members = 0;
     std::int64_t bytes = 0;
+    NameId choice = 0;  ///< how it runs, where a library chose that by size: for people
 };
 
 class JobGraph {

@@ -23,6 +23,25 @@ bool has_nvswitch(const Topology& topology) {
     return false;
 }
 
+/// The keys "nccl_algorithm" and "nccl_protocol", recorded where they are given only.
+NcclLimits read_nccl_limits(ConfigSection& section) {
+    NcclLimits limits;
+    if (section.has("nccl_algorithm")) {
+        limits.path = section.choice<NcclPath>("nccl_algorithm", NcclPath::ring,
+                                               {{"ring", NcclPath::ring},
+                                                {"tree", NcclPath::tree},
+                                                {"nvls-tree", NcclPath::nvls_tree},
+                                                {"pat", NcclPath::pat}});
+    }
+    if (section.has("nccl_protocol")) {
+        limits.protocol = section.choice<NcclProtocol>("nccl_protocol", NcclProtocol::simple,
+                                                       {{"LL", NcclProtocol::ll},
+                                                        {"LL128", NcclProtocol::ll128},
+                                                        {"Simple", NcclProtocol::simple}});
+    }
+    return limits;
+}
+
 }  // namespace
 
 std::uint32_t read_channels(ConfigSection& section) {
@@ -60,17 +79,31 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
                                                 {{"computed", true}, {"network", false}});
     const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
                              [&](const std::string& file) { return scenario.resolve(file); });
-    const std::string interconnect = section.text(
-        "interconnect", gpu.find_interconnect("nvlink") != nullptr ? "nvlink" : "pcie");
+    const std::string interconnect = section.text("interconnect", gpu.usual_interconnect());
     try {
         options.intra_node = gpu.intra_node(interconnect);
     } catch (const ConfigError& error) {
         section.fail("interconnect", error.what());
     }
+    options.nccl = NcclHardware{gpu.nccl_link(interconnect), nullptr, read_nccl_limits(section)};
     options.server_hop = section.time("server_hop", options.server_hop);
     const Interconnect* nvls = gpu.find_interconnect("nvls");
     if (nvls != nullptr) options.nvls = nvls->calibration;
     return options;
+}
+
+std::vector<double> nic_rates(const Topology& topology, const std::vector<NodeId>& hosts) {
+    std::vector<double> rates;
+    for (const NodeId host : hosts) {
+        double bits = 0;
+        const PortId first = topology.first_port(host);
+        for (PortId port = first; port < first + topology.port_count(host); ++port) {
+            const bool inside = topology.kind(topology.neighbor(port)) == NodeKind::nvswitch;
+            if (!inside) bits += static_cast<double>(topology.rate(port).bits_per_second);
+        }
+        rates.push_back(bits / 8);
+    }
+    return rates;
 }
 
 void place_collectives(CollectiveOptions& options, const Topology& topology,
@@ -81,6 +114,9 @@ void place_collectives(CollectiveOptions& options, const Topology& topology,
     options.rail = [places](RankId rank) { return places->rail[rank]; };
     options.joined = places->joined;
     options.queue_pairs = places->queue_pairs;
+    if (!options.nccl) return;
+    const auto rates = std::make_shared<const std::vector<double>>(nic_rates(topology, hosts));
+    options.nccl->nic = [rates](RankId rank) { return (*rates)[rank]; };
 }
 
 }  // namespace sluice

@@ -22,6 +22,9 @@ RingOrder read_ring_order(ConfigSection& section);
 
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario);
 
+/// B/s of each host's ports of the network: NVSwitches are inside a server.
+std::vector<double> nic_rates(const Topology& topology, const std::vector<NodeId>& hosts);
+
 /// Where the job's ranks are: rank r on hosts[r].
 void place_collectives(CollectiveOptions& options, const Topology& topology,
                        const std::vector<NodeId>& hosts, std::uint32_t queue_pairs);

@@ -230,8 +230,10 @@ void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& conf
     config.nvlink_latency = section.time("nvlink_latency", gpu.nvlink_latency);
     config.network_in_server =
         section.choice<bool>("intra_node", false, {{"computed", false}, {"network", true}});
+    std::string interconnect = gpu.usual_interconnect();
     if (section.has("interconnect")) {
         const std::string name = section.text("interconnect", std::nullopt);
+        interconnect = name;
         for (const char* other : {"nvlink_bandwidth", "nvlink_latency"}) {
             if (section.has(other))
                 section.fail(other, "cannot be combined with interconnect; give one of them");
@@ -244,6 +246,7 @@ void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& conf
         config.calibrated = true;
     }
     if (const Interconnect* nvls = gpu.find_interconnect("nvls")) config.nvls = nvls->calibration;
+    config.nccl = NcclHardware{gpu.nccl_link(interconnect), nullptr, {}};
 }
 
 void read_collectives(ConfigSection& section, TrainingConfig& config) {
@@ -354,6 +357,7 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
     const std::vector<NodeId> hosts = site.take(config.ranks(), uneven ? config.tp : 0);
     add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts, queue_pairs);
+    config.nccl->nic = [rates = nic_rates(topology, hosts)](RankId rank) { return rates[rank]; };
     static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
     part.description = fmt::format(
         "one iteration of {} on {} GPUs (TP{} EP{} DP{} PP{}), {} micro-batches of {} x {} tokens",

@@ -31,6 +31,7 @@ const std::vector<std::pair<const char*, CollectiveAlgorithm>>& collective_algor
 #define SLUICE_WORD(algorithm, type) {type.name, CollectiveAlgorithm::algorithm},
     static const std::vector<std::pair<const char*, CollectiveAlgorithm>> kWords{
         {"automatic", CollectiveAlgorithm::automatic},
+        {"nccl", CollectiveAlgorithm::nccl},
         SLUICE_COLLECTIVE_ALGORITHMS(SLUICE_WORD){"computed", CollectiveAlgorithm::computed}};
 #undef SLUICE_WORD
     return kWords;
@@ -38,6 +39,7 @@ const std::vector<std::pair<const char*, CollectiveAlgorithm>>& collective_algor
 
 const char* to_string(CollectiveAlgorithm algorithm) {
     if (algorithm == CollectiveAlgorithm::automatic) return "automatic";
+    if (algorithm == CollectiveAlgorithm::nccl) return "nccl";
     if (algorithm == CollectiveAlgorithm::computed) return "computed";
     return algorithm_type(algorithm).name;
 }
@@ -45,6 +47,10 @@ const char* to_string(CollectiveAlgorithm algorithm) {
 const char* describe(CollectiveAlgorithm algorithm) {
     if (algorithm == CollectiveAlgorithm::automatic) {
         return "computed inside a server, direct or pxn for all-to-all, else ring";
+    }
+    if (algorithm == CollectiveAlgorithm::nccl) {
+        return "between servers the algorithm, protocol and channels that NCCL chooses; else "
+               "automatic";
     }
     if (algorithm == CollectiveAlgorithm::computed)
         return "the linear model's time; members of one server, no messages";

@@ -58,11 +58,24 @@ std::vector<OpId> ring_reduce_scatter_phase(Schedule& schedule, const RingPhase&
 std::vector<OpId> ring_all_gather_phase(Schedule& schedule, const RingPhase& phase);
 std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& phase);
 
+/// An all-reduce up and down the two trees over these members, half of the slice by each. `held`, and the result, by
+/// place among them.
+std::vector<OpId> tree_all_reduce_phase(Schedule& schedule, const std::vector<Member>& members,
+                                        Slice slice, const std::vector<OpId>& held);
+
+/// How rails go across servers.
+enum class AcrossServers : std::uint8_t {
+    ring,
+    /// An all-reduce by two trees, in one kernel: the latency inside servers is the first piece's only.
+    tree,
+};
+
 /// Inside servers, then by rail across them, and back. `in_server`: what the parts inside servers
 /// cost where they are computed. The first `rails` members of each server go across: all of them, or
 /// fewer in an all-reduce.
 std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const Servers& servers,
-                                std::size_t rails, const IntraNode& in_server);
+                                std::size_t rails, const IntraNode& in_server,
+                                AcrossServers across);
 
 /// What every member sends to every other: `bytes(from, to)`.
 class AllToAllSizes {

@@ -2,6 +2,7 @@
 #include "workloads/collective/collective_library.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "core/error.h"
@@ -13,14 +14,14 @@ namespace {
 
 using Algorithm = CollectiveAlgorithm;
 
-/// Whether it is an algorithm that runs the kind, which automatic and computed are not.
+/// Whether it is an algorithm that runs the kind, which automatic, nccl and computed are not.
 bool is_able(Algorithm algorithm, CollectiveKind kind) {
-    return algorithm != Algorithm::automatic && algorithm != Algorithm::computed &&
-           algorithm_type(algorithm).can_do(kind);
+    return algorithm != Algorithm::automatic && algorithm != Algorithm::nccl &&
+           algorithm != Algorithm::computed && algorithm_type(algorithm).can_do(kind);
 }
 
 std::string allowed_names(CollectiveKind kind) {
-    std::string names = "automatic, computed";
+    std::string names = "automatic, nccl, computed";
     for (const auto& [name, algorithm] : collective_algorithm_words()) {
         if (is_able(algorithm, kind)) names += std::string(", ") + name;
     }
@@ -91,17 +92,66 @@ bool CollectiveLibrary::all_joined(const std::vector<RankId>& ranks) const {
     return true;
 }
 
+CollectiveAlgorithm CollectiveLibrary::wanted(CollectiveKind kind,
+                                              CollectiveAlgorithm algorithm) const {
+    const auto index = static_cast<std::size_t>(kind);
+    const bool by_options = algorithm == Algorithm::automatic && index < options_.algorithms.size();
+    return by_options ? options_.algorithms[index] : algorithm;
+}
+
 CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlgorithm wanted,
                                               const Members& members) const {
-    const auto index = static_cast<std::size_t>(kind);
-    if (wanted == Algorithm::automatic && index < options_.algorithms.size()) {
-        wanted = options_.algorithms[index];
-    }
-    if (wanted != Algorithm::automatic) return wanted;
+    wanted = this->wanted(kind, wanted);
+    if (wanted != Algorithm::automatic && wanted != Algorithm::nccl) return wanted;
     if (options_.computed_in_server && one_server(members.ranks)) return Algorithm::computed;
     if (kind == CollectiveKind::all_to_all && !all_joined(members.ranks)) return Algorithm::pxn;
     return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send ? Algorithm::direct
                                                                               : Algorithm::ring;
+}
+
+std::optional<NcclPlan> CollectiveLibrary::plan(CollectiveKind kind, const CollectiveSpec& spec,
+                                                const Members& members) const {
+    if (one_server(members.ranks) || !is_planned(kind)) return std::nullopt;
+    if (!options_.nccl) {
+        throw ConfigError("collective \"" + spec.name +
+                          "\": algorithm nccl needs to know the GPUs and their NICs");
+    }
+    NcclGroup group;
+    std::unordered_map<std::uint32_t, std::uint32_t> servers;
+    group.nic_bytes_per_second = options_.nccl->nic(members.ranks.front());
+    for (const RankId rank : members.ranks) {
+        ++servers[options_.server ? options_.server(rank) : rank];
+        group.nic_bytes_per_second = std::min(group.nic_bytes_per_second, options_.nccl->nic(rank));
+    }
+    group.members = static_cast<std::uint32_t>(members.ranks.size());
+    group.servers = static_cast<std::uint32_t>(servers.size());
+    group.least_per_server = group.members;
+    bool equal = true;
+    for (const auto& [server, count] : servers) {
+        equal = equal && count == servers.begin()->second;
+        group.least_per_server = std::min(group.least_per_server, count);
+    }
+    group.link = options_.nccl->link;
+    group.nvls = options_.nvls.has_value() && options_.computed_in_server && equal;
+    std::optional<NcclPlan> plan = plan_nccl(group, kind, spec.bytes, options_.nccl->limits);
+    if (!plan) {
+        throw ConfigError("collective \"" + spec.name +
+                          "\": nccl_algorithm and nccl_protocol leave NCCL no way to run it");
+    }
+    return plan;
+}
+
+std::vector<OpId> CollectiveLibrary::add_planned(CollectiveKind kind, const CollectiveSpec& spec,
+                                                 const Members& members, const NcclPlan& plan) {
+    CollectiveSpec chosen = spec;
+    chosen.choice = plan.text();
+    Schedule schedule(graph_, options_, chosen, members, &watcher_, &plan);
+    schedule.add_overhead();
+    const Algorithm algorithm = plan.path == NcclPath::ring        ? Algorithm::ring
+                                : plan.path == NcclPath::tree      ? Algorithm::tree
+                                : plan.path == NcclPath::nvls_tree ? Algorithm::nvls_tree
+                                                                   : Algorithm::pat;
+    return algorithm_type(algorithm).add(schedule, kind);
 }
 
 std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSpec& spec,
@@ -112,11 +162,20 @@ std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSp
         throw ConfigError("collective \"" + spec.name + "\": send has " +
                           std::to_string(members.ranks.size()) + " members: it needs 2");
     }
+    const bool by_nccl = wanted(kind, algorithm) == Algorithm::nccl;
+    if (by_nccl) {
+        if (const auto plan = this->plan(kind, spec, members)) {
+            return add_planned(kind, spec, members, *plan);
+        }
+    }
     algorithm = choose(kind, algorithm, members);
     if (algorithm == Algorithm::computed && one_server(members.ranks)) {
         const auto count = static_cast<std::uint32_t>(members.ranks.size());
-        return add_meeting(graph_, spec, members,
-                           options_.intra_node.time(kind, count, spec.bytes));
+        const Tick time = options_.intra_node.time(kind, count, spec.bytes);
+        if (!by_nccl) return add_meeting(graph_, spec, members, time);
+        CollectiveSpec chosen = spec;
+        chosen.choice = options_.intra_node.choice(kind, count, spec.bytes);
+        return add_meeting(graph_, chosen, members, time);
     }
     Schedule schedule(graph_, options_, spec, members, &watcher_);
     if (algorithm == Algorithm::computed) {

@@ -18,6 +18,7 @@
 #include "workloads/collective/collectives.h"
 #include "workloads/collective/transfer.h"
 #include "workloads/model/intra_node.h"
+#include "workloads/model/nccl_plan.h"
 
 namespace sluice {
 
@@ -31,6 +32,13 @@ enum class RingOrder : std::uint8_t {
 
 inline constexpr std::uint32_t kUsualChannels = 0;
 inline constexpr std::int64_t kUsualChunk = -1;
+
+/// What NCCL's choice between servers goes by.
+struct NcclHardware {
+    NcclLink link;                      ///< between GPUs of a server
+    std::function<double(RankId)> nic;  ///< B/s of a rank's ports of the network
+    NcclLimits limits;
+};
 
 /// Where ranks are and how collectives run; the same for a whole job.
 struct CollectiveOptions {
@@ -51,6 +59,7 @@ struct CollectiveOptions {
     /// Of one message of an algorithm inside a server, where it is computed (NCCL's tuning tables: one
     /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
     Tick server_hop = 3'400 * kNanosecond;
+    std::optional<NcclHardware> nccl;  ///< without it algorithm nccl is refused
     /// The tensor is split over so many copies of the algorithm; kUsualChannels: usual_channels().
     std::uint32_t channels = kUsualChannels;
     RingOrder ring_order = RingOrder::given;
@@ -138,10 +147,17 @@ class CollectiveLibrary {
     void watch(TransferWatcher watcher) { watcher_ = std::move(watcher); }
 
   private:
+    /// What is wanted, of the options where the caller leaves it to them.
+    CollectiveAlgorithm wanted(CollectiveKind kind, CollectiveAlgorithm algorithm) const;
     CollectiveAlgorithm choose(CollectiveKind kind, CollectiveAlgorithm wanted,
                                const Members& members) const;
+    /// None where it is left to choose(): inside a server, or kinds that are not planned.
+    std::optional<NcclPlan> plan(CollectiveKind kind, const CollectiveSpec& spec,
+                                 const Members& members) const;
     bool one_server(const std::vector<RankId>& ranks) const;
     bool all_joined(const std::vector<RankId>& ranks) const;
+    std::vector<OpId> add_planned(CollectiveKind kind, const CollectiveSpec& spec,
+                                  const Members& members, const NcclPlan& plan);
 
     JobGraph& graph_;
     CollectiveOptions options_;

@@ -24,6 +24,7 @@ struct CollectiveSpec {
     std::string group;
     OpClass cls = OpClass::other;
     std::int64_t bytes = 0;
+    std::string choice;  ///< Collective::choice
 };
 
 /// The members in ring order, and for each the operation that it starts after (kNone: at once).

@@ -10,18 +10,19 @@ namespace sluice {
 namespace {
 
 /// One piece of the tensor through its phases. Phases of one piece follow each other at each
-/// member; a phase of the next piece also follows that phase of this one.
+/// member; a phase of the next piece also follows that phase of this one, but for trees across.
 class TwoLevel {
   public:
     /// The first `rails` members of each server have parts; others, of larger servers, have what inside a server
     /// is everybody's.
     TwoLevel(Schedule& schedule, const Servers& servers, std::size_t rails,
-             const IntraNode& in_server, bool computed)
+             const IntraNode& in_server, AcrossServers across)
         : schedule_(schedule),
           servers_(servers),
           rails_(rails),
           in_server_(in_server),
-          computed_(computed) {}
+          by_tree_(across == AcrossServers::tree),
+          computed_(schedule.options().computed_in_server) {}
 
     /// Kinds of the phases, as they are named inside a server and across them.
     struct Phase {
@@ -34,9 +35,12 @@ class TwoLevel {
         for (Member member = 0; member < schedule_.size(); ++member) {
             held.push_back(schedule_.start(member));
         }
+        first_ = before_.empty();
         before_.resize(phases.size(), std::vector<OpId>(schedule_.size(), kNone));
         for (std::size_t i = 0; i < phases.size(); ++i) {
-            for (Member member = 0; member < schedule_.size(); ++member) {
+            // A tree's pieces follow each other on their connections.
+            const bool in_turn = !(by_tree_ && phases[i].across);
+            for (Member member = 0; in_turn && member < schedule_.size(); ++member) {
                 held[member] = both(member, held[member], before_[i][member]);
             }
             held = phases[i].across ? across(slice, phases[i].kind, held)
@@ -73,8 +77,7 @@ class TwoLevel {
             if (server.size() == 1) {
                 take(done, server, of(server, held));
             } else if (computed_) {
-                const Tick time =
-                    in_server_.time(kind, static_cast<std::uint32_t>(server.size()), slice.bytes);
+                const Tick time = time_inside(kind, server.size(), slice.bytes);
                 take(done, server, schedule_.meet(server, time, of(server, held)));
             } else {
                 const std::int64_t least = part(rails_ - 1).bytes;
@@ -84,6 +87,16 @@ class TwoLevel {
         return done;
     }
 
+    Tick time_inside(CollectiveKind kind, std::size_t members, std::int64_t bytes) const {
+        const auto count = static_cast<std::uint32_t>(members);
+        if (!by_tree_) return in_server_.time(kind, count, bytes);
+        // One piece is added up while another is multicast: each has the rate of an all-reduce, and its latency is that of both
+        // phases.
+        const Tick latency = in_server_.cost(CollectiveKind::all_reduce, count).latency;
+        const Tick time = in_server_.time(CollectiveKind::all_reduce, count, bytes) - latency;
+        return first_ ? time + latency / 2 : time;
+    }
+
     std::vector<OpId> across(Slice slice, CollectiveKind kind, const std::vector<OpId>& held) {
         if (servers_.size() == 1) return held;
         std::vector<OpId> done = held;  // of those on no common rail, too
@@ -91,6 +104,12 @@ class TwoLevel {
             std::vector<Member> members;
             for (const std::vector<Member>& server : servers_) members.push_back(server[rail]);
             const auto part = [&](std::size_t server) { return this->part(slice, rail, server); };
+            if (by_tree_) {
+                take(done, members,
+                     tree_all_reduce_phase(schedule_, members, rail_part(slice, rail),
+                                           of(members, held)));
+                continue;
+            }
             const std::int64_t least = part(servers_.size() - 1).bytes;
             take(done, members, ring(members, part, least, kind, of(members, held)));
         }
@@ -137,7 +156,9 @@ class TwoLevel {
     const Servers& servers_;
     std::size_t rails_;
     const IntraNode& in_server_;
+    bool by_tree_;
     bool computed_;
+    bool first_ = true;                      ///< the piece that is being added
     std::vector<std::vector<OpId>> before_;  ///< by phase and member, of the piece before
     std::vector<OpId> done_;
 };
@@ -215,8 +236,9 @@ class InsideExchange {
 }  // namespace
 
 std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const Servers& servers,
-                                std::size_t rails, const IntraNode& in_server) {
-    TwoLevel levels(schedule, servers, rails, in_server, schedule.options().computed_in_server);
+                                std::size_t rails, const IntraNode& in_server,
+                                AcrossServers across) {
+    TwoLevel levels(schedule, servers, rails, in_server, across);
     using Phases = std::vector<TwoLevel::Phase>;
     const Phases phases =
         kind == CollectiveKind::all_reduce       ? Phases{{CollectiveKind::reduce_scatter, false},
@@ -238,11 +260,12 @@ std::vector<OpId> add_hierarchical(Schedule& schedule, CollectiveKind kind) {
     if (kind == CollectiveKind::all_reduce) {
         std::size_t rails = 0;
         const Servers servers = schedule.railed_servers(rails);
-        return add_two_level(schedule, kind, servers, rails, in_server);
+        return add_two_level(schedule, kind, servers, rails, in_server, AcrossServers::ring);
     }
     // What is left with each member is numbered by rail and server: all servers must have the same.
     const Servers servers = schedule.equal_servers("hierarchical");
-    return add_two_level(schedule, kind, servers, servers.front().size(), in_server);
+    return add_two_level(schedule, kind, servers, servers.front().size(), in_server,
+                         AcrossServers::ring);
 }
 
 std::vector<OpId> add_hierarchical_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {

@@ -99,7 +99,8 @@ std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind) {
         schedule.fail("algorithm nvls needs a GPU type that has NVLS");
     }
     if (servers.size() > 1) {
-        return add_two_level(schedule, kind, servers, servers.front().size(), *options.nvls);
+        return add_two_level(schedule, kind, servers, servers.front().size(), *options.nvls,
+                             AcrossServers::ring);
     }
     std::vector<OpId> after;
     for (const Member member : servers.front()) after.push_back(schedule.start(member));
@@ -110,7 +111,30 @@ std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind) {
     return done;
 }
 
+/// NCCL's NVLSTree: the same inside, a double binary tree of servers on each rail.
+std::vector<OpId> add_nvls_tree(Schedule& schedule, CollectiveKind kind) {
+    const CollectiveOptions& options = schedule.options();
+    const Servers servers = schedule.equal_servers("nvls-tree");
+    if (servers.size() == 1 || servers.front().size() == 1) {
+        schedule.fail("algorithm nvls-tree needs several servers with several members each");
+    }
+    if (!options.computed_in_server || !options.nvls) {
+        schedule.fail(
+            "algorithm nvls-tree needs a GPU type that has NVLS, and traffic inside servers that "
+            "is "
+            "computed");
+    }
+    return add_two_level(schedule, kind, servers, servers.front().size(), *options.nvls,
+                         AcrossServers::tree);
+}
+
 }  // namespace
+
+extern const AlgorithmType kNvlsTreeAlgorithm{
+    "nvls-tree",
+    "NVSwitches add and multicast, trees of servers across; else as nvls",
+    {CollectiveKind::all_reduce},
+    add_nvls_tree};
 
 extern const AlgorithmType kNvlsAlgorithm{
     "nvls",

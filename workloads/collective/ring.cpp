@@ -84,7 +84,7 @@ class Ring {
         schedule_.depend(hop.first, after);
         std::vector<OpId>& sent = sent_[q];
         if (chunks_ > 1) {
-            if (sent.size() == Lane::kChunksInFlight) {
+            if (sent.size() == schedule_.course().in_flight) {
                 schedule_.depend(hop.first, sent.front());
                 sent.erase(sent.begin());
             }
@@ -152,7 +152,7 @@ std::vector<OpId> pass_chain(Schedule& schedule, const std::vector<Member>& chai
     std::vector<OpId> held(chunks, schedule.start(chain.front()));
     std::vector<OpId> done(schedule.size(), kNone);
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
-        Lane lane(schedule, chain[i], chain[i + 1], chunks > 1);
+        Lane lane(schedule, chain[i], chain[i + 1], schedule.start(chain[i + 1]), chunks > 1);
         for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
             held[chunk] = lane.send(part_of(slice, chunks, chunk), reduce, held[chunk]).received;
         }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/collective/collective_library.h"
+#include "workloads/collective/course.h"
 
 namespace sluice {
 
@@ -35,19 +36,18 @@ Label label_instance(JobGraph& graph, const CollectiveSpec& spec, std::size_t me
 class Schedule {
   public:
     /// Checks members and size, and adds the collective to the graph's list. Where there is one
-    /// member nothing may be added.
+    /// member nothing may be added. `plan`: as NCCL has chosen; null: as the options have it.
     Schedule(JobGraph& graph, const CollectiveOptions& options, const CollectiveSpec& spec,
-             const Members& members, const TransferWatcher* watcher = nullptr);
+             const Members& members, const TransferWatcher* watcher = nullptr,
+             const NcclPlan* plan = nullptr);
 
     /// Where the options leave the number of channels to the library.
     void choose_channels(CollectiveAlgorithm algorithm);
-    std::uint32_t channels() const { return channels_; }
     /// Where the options leave the chunk to the library; after choose_channels().
     void choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
-    /// Bytes that are pipelined at a time; 0: whole steps.
-    std::int64_t chunk() const { return chunk_; }
+    const Course& course() const { return course_; }
 
-    /// Delays every member by the options' overhead.
+    /// Delays every member by the course's overhead.
     void add_overhead();
 
     Member size() const { return static_cast<Member>(ranks_.size()); }
@@ -127,8 +127,8 @@ class Schedule {
     const TransferWatcher* watcher_;
     std::string name_;
     std::int64_t bytes_;
-    std::int64_t chunk_;
-    std::uint32_t channels_;
+    Course course_;
+    ServerLanes lanes_;
     Label label_;
     NameId group_ = 0;
     CommunicatorId communicator_ = kNone;
@@ -140,13 +140,11 @@ class Schedule {
 };
 
 /// Transfers from one member to another in order: receives complete in order. In a pipeline of
-/// chunks at most kChunksInFlight sends are unfinished, so that chunks leave one behind the other
-/// and the next one is there when an acknowledgement is on its way.
+/// chunks at most Course::in_flight sends are unfinished.
 class Lane {
   public:
-    static constexpr std::size_t kChunksInFlight = 2;
-
-    Lane(Schedule& schedule, Member from, Member to, bool pipelined);
+    /// `ready`: what the receiver may receive after.
+    Lane(Schedule& schedule, Member from, Member to, OpId ready, bool pipelined);
 
     /// Starts after `after` (kNone: at once) has completed at the sender.
     Hop send(Slice slice, bool reduce, OpId after);

@@ -32,15 +32,25 @@ Tree make_tree(std::vector<std::uint32_t> parent) {
     return tree;
 }
 
-/// One copy of the algorithm: up the tree, down the tree, or both, chunk by chunk.
+/// Members that take part, in the order of a tree's nodes, and what each starts after.
+struct Nodes {
+    std::vector<Member> members;
+    std::vector<OpId> held;
+};
+
+/// One copy of the algorithm: up the tree, down the tree, or both, chunk by chunk. All below goes by node.
 class TreePass {
   public:
-    TreePass(Schedule& schedule, const Tree& tree, Slice slice, bool up, bool down)
-        : schedule_(schedule), tree_(tree), up_(up), down_(down) {
+    TreePass(Schedule& schedule, const Tree& tree, const Nodes& nodes, Slice slice, bool up,
+             bool down)
+        : schedule_(schedule), tree_(tree), nodes_(nodes), up_(up), down_(down) {
         const std::size_t chunks = chunk_count(schedule, slice.bytes);
-        for (Member member = 0; member < schedule.size(); ++member) {
-            up_lanes_.emplace_back(schedule, member, tree.parent[member], chunks > 1);
-            down_lanes_.emplace_back(schedule, tree.parent[member], member, chunks > 1);
+        for (std::uint32_t node = 0; node < nodes.members.size(); ++node) {
+            const Member member = nodes.members[node];
+            const std::uint32_t above = tree.parent[node];
+            const Member parent = nodes.members[above];
+            up_lanes_.emplace_back(schedule, member, parent, nodes.held[above], chunks > 1);
+            down_lanes_.emplace_back(schedule, parent, member, nodes.held[node], chunks > 1);
         }
         order_by_depth();
         for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
@@ -49,8 +59,10 @@ class TreePass {
     }
 
     std::vector<OpId> done() {
-        std::vector<OpId> done(schedule_.size());
-        for (Member member = 0; member < schedule_.size(); ++member) done[member] = end(member);
+        std::vector<OpId> done;
+        for (std::uint32_t node = 0; node < nodes_.members.size(); ++node) {
+            done.push_back(end(node));
+        }
         return done;
     }
 
@@ -64,54 +76,55 @@ class TreePass {
     }
 
     void add(Slice slice) {
-        OpId at_root = schedule_.start(tree_.root);
+        OpId at_root = nodes_.held[tree_.root];
         if (up_) {
-            for (auto member = order_.rbegin(); member != order_.rend(); ++member) {
-                const OpId gathered = gather(*member);
-                if (*member == tree_.root) {
+            for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
+                const OpId gathered = gather(*node);
+                if (*node == tree_.root) {
                     at_root = gathered;
                 } else {
-                    up_lanes_[*member].send(slice, true, gathered);
+                    up_lanes_[*node].send(slice, true, gathered);
                 }
             }
         }
         if (!down_) return;
-        for (const Member member : order_) {
-            const OpId held = member == tree_.root ? at_root : down_lanes_[member].last_received();
-            for (const Member child : tree_.children[member]) {
+        for (const std::uint32_t node : order_) {
+            const OpId held = node == tree_.root ? at_root : down_lanes_[node].last_received();
+            for (const std::uint32_t child : tree_.children[node]) {
                 down_lanes_[child].send(slice, false, held);
             }
         }
     }
 
-    /// Complete when a member has the chunk from all its children, and its own.
-    OpId gather(Member member) {
+    /// Complete when a node has the chunk from all its children, and its own.
+    OpId gather(std::uint32_t node) {
         std::vector<OpId> parts;
-        for (const Member child : tree_.children[member]) {
+        for (const std::uint32_t child : tree_.children[node]) {
             parts.push_back(up_lanes_[child].last_received());
         }
-        return parts.empty() ? schedule_.start(member) : schedule_.join(member, parts);
+        return parts.empty() ? nodes_.held[node] : schedule_.join(nodes_.members[node], parts);
     }
 
-    OpId end(Member member) {
-        if (member != tree_.root) {
-            return down_ ? down_lanes_[member].last_received() : up_lanes_[member].all_sent();
+    OpId end(std::uint32_t node) {
+        if (node != tree_.root) {
+            return down_ ? down_lanes_[node].last_received() : up_lanes_[node].all_sent();
         }
-        if (up_) return gather(member);
+        if (up_) return gather(node);
         std::vector<OpId> sent;
-        for (const Member child : tree_.children[member]) {
+        for (const std::uint32_t child : tree_.children[node]) {
             sent.push_back(down_lanes_[child].all_sent());
         }
-        return schedule_.join(member, sent);
+        return schedule_.join(nodes_.members[node], sent);
     }
 
     Schedule& schedule_;
     const Tree& tree_;
+    const Nodes& nodes_;
     bool up_;
     bool down_;
-    std::vector<Lane> up_lanes_;    ///< by the lower member
-    std::vector<Lane> down_lanes_;  ///< by the lower member
-    std::vector<Member> order_;     ///< the root first, parents before children
+    std::vector<Lane> up_lanes_;        ///< by the lower node
+    std::vector<Lane> down_lanes_;      ///< by the lower node
+    std::vector<std::uint32_t> order_;  ///< the root first, parents before children
 };
 
 /// The trees' nodes: each with its members, the one that speaks for it first. A group that is in
@@ -184,19 +197,45 @@ Tree binary_tree(std::uint32_t nodes, bool second) {
     return make_tree(std::move(parent));
 }
 
+std::vector<OpId> tree_all_reduce_phase(Schedule& schedule, const std::vector<Member>& members,
+                                        Slice slice, const std::vector<OpId>& held) {
+    const Nodes nodes{members, held};
+    std::vector<std::vector<OpId>> ends(members.size());
+    for (std::size_t half = 0; half < 2; ++half) {
+        const Slice part = part_of(slice, 2, half);
+        if (part.bytes == 0 && half == 1) continue;
+        schedule.use_channel(half);
+        const Tree tree = binary_tree(static_cast<std::uint32_t>(members.size()), half == 1);
+        const std::vector<OpId> done = TreePass(schedule, tree, nodes, part, true, true).done();
+        for (std::size_t node = 0; node < done.size(); ++node) ends[node].push_back(done[node]);
+    }
+    std::vector<OpId> done;
+    for (std::size_t node = 0; node < members.size(); ++node) {
+        done.push_back(schedule.join(members[node], ends[node]));
+    }
+    return done;
+}
+
 namespace {
 
 std::vector<OpId> add_tree(Schedule& schedule, CollectiveKind kind) {
     const bool up = kind != CollectiveKind::broadcast;
     const bool down = kind != CollectiveKind::reduce;
+    Nodes all;
+    for (Member member = 0; member < schedule.size(); ++member) {
+        all.members.push_back(member);
+        all.held.push_back(schedule.start(member));
+    }
     return add_channels(schedule, [&](std::size_t channel, Slice slice) {
         std::vector<std::vector<OpId>> ends(schedule.size());
         for (std::size_t half = 0; half < 2; ++half) {
             const Slice part = part_of(slice, 2, half);
             if (part.bytes == 0) continue;
+            // NCCL's trees are channels of their own.
+            if (schedule.course().planned) schedule.use_channel(2 * channel + half);
             const Tree tree = up && down ? all_reduce_tree(schedule, channel, half == 1)
                                          : rooted_tree(schedule, channel, half == 1);
-            const std::vector<OpId> done = TreePass(schedule, tree, part, up, down).done();
+            const std::vector<OpId> done = TreePass(schedule, tree, all, part, up, down).done();
             for (Member member = 0; member < schedule.size(); ++member) {
                 ends[member].push_back(done[member]);
             }

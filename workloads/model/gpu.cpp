@@ -144,6 +144,15 @@ const Interconnect* Gpu::find_interconnect(const std::string& interconnect) cons
     return nullptr;
 }
 
+NcclLink Gpu::nccl_link(const std::string& interconnect) const {
+    const bool nvlink = interconnect.rfind("pcie", 0) != 0;
+    return {nvlink, find_interconnect(interconnect)->ring.bytes_per_second};
+}
+
+const char* Gpu::usual_interconnect() const {
+    return find_interconnect("nvlink") != nullptr ? "nvlink" : "pcie";
+}
+
 const IntraNode& Gpu::intra_node(const std::string& interconnect) const {
     if (const Interconnect* found = find_interconnect(interconnect)) return found->calibration;
     std::string known;

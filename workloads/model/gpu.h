@@ -16,6 +16,7 @@
 #include "core/text/config_section.h"
 #include "core/units.h"
 #include "workloads/model/intra_node.h"
+#include "workloads/model/nccl_cost_model.h"
 #include "workloads/model/overlap_slowdown.h"
 
 namespace sluice {
@@ -43,6 +44,10 @@ struct Gpu {
     const Interconnect* find_interconnect(const std::string& interconnect) const;
     /// ConfigError naming those that there are.
     const IntraNode& intra_node(const std::string& interconnect) const;
+    /// As NCCL counts the link; the interconnect must exist.
+    NcclLink nccl_link(const std::string& interconnect) const;
+    /// The one that is used where nobody says: "nvlink", else "pcie".
+    const char* usual_interconnect() const;
 };
 
 /// Of a table with a key for each kind; all must be given.

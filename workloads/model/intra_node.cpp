@@ -73,6 +73,13 @@ Tick IntraNode::time(CollectiveKind kind, std::uint32_t members, std::int64_t by
     return linear_time(cost(kind, members), size * wire_factor(kind, members));
 }
 
+std::string IntraNode::choice(CollectiveKind kind, std::uint32_t members,
+                              std::int64_t bytes) const {
+    const NcclChoice* choice = nccl_.choose(kind, members, static_cast<double>(bytes));
+    if (choice == nullptr) return "";
+    return std::string(to_string(choice->algorithm)) + " " + to_string(choice->protocol);
+}
+
 Tick IntraNode::exchange_time(std::uint32_t members, std::int64_t most) const {
     constexpr CollectiveKind kKind = CollectiveKind::all_to_all;
     const auto wire = static_cast<double>(most);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/units.h"
@@ -40,6 +41,10 @@ class IntraNode {
     /// Of an all-to-all in which no member sends or receives more than `most` bytes. (An even one's
     /// members send n - 1 of n parts.)
     Tick exchange_time(std::uint32_t members, std::int64_t most) const;
+    /// What NCCL takes for it: "ring LL"; empty where the linear model alone counts.
+    std::string choice(CollectiveKind kind, std::uint32_t members, std::int64_t bytes) const;
+    /// Empty where the linear model alone counts.
+    const NcclTable& nccl() const { return nccl_; }
 
   private:
     std::vector<Calibration> calibrations_;

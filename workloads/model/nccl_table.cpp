@@ -102,4 +102,12 @@ const NcclChoice* NcclTable::choose(CollectiveKind kind, std::uint32_t members,
     return best;
 }
 
+const NcclChoice* NcclTable::find(NcclAlgorithm algorithm, NcclProtocol protocol) const {
+    const NcclChoice* found = nullptr;
+    for (const NcclChoice& choice : choices) {
+        if (choice.algorithm == algorithm && choice.protocol == protocol) found = &choice;
+    }
+    return found;
+}
+
 }  // namespace sluice

@@ -78,6 +78,8 @@ struct NcclTable {
     bool has(CollectiveKind kind) const;
     /// The one that NCCL takes, the first of equals; null if none is offered.
     const NcclChoice* choose(CollectiveKind kind, std::uint32_t members, double bytes) const;
+    /// The pair as it runs on many channels: the last one that the table has; null if there is none.
+    const NcclChoice* find(NcclAlgorithm algorithm, NcclProtocol protocol) const;
 };
 
 }  // namespace sluice

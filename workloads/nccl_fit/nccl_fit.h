@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "workloads/model/nccl_cost_model.h"
 #include "workloads/model/nccl_table.h"
-#include "workloads/nccl_fit/nccl_cost_model.h"
 #include "workloads/nccl_fit/nccl_sample.h"
 
 namespace sluice {

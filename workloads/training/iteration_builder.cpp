@@ -17,6 +17,7 @@ CollectiveOptions collective_options(const TrainingConfig& config, const RankPla
     options.computed_in_server = !config.network_in_server;
     options.intra_node = intra_node_of(config);
     options.nvls = config.nvls;
+    options.nccl = config.nccl;
     options.channels = config.channels;
     options.ring_order = config.ring_order;
     options.chunk = config.chunk;

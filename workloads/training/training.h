@@ -129,6 +129,7 @@ struct TrainingConfig : ParallelDegrees {
     double activation_factor = 1;  ///< memory only: what layers keep, against the estimate
 
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
+    std::optional<NcclHardware> nccl;             ///< CollectiveOptions::nccl
     std::uint32_t channels = kUsualChannels;
     RingOrder ring_order = RingOrder::rail;
     std::int64_t chunk = 0;

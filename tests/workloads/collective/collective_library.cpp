@@ -44,6 +44,7 @@ CollectiveOptions options_for(std::uint32_t gpus, bool computed) {
     options.rail = [gpus](RankId rank) { return rank % gpus; };
     options.computed_in_server = computed;
     options.intra_node = intra_node();
+    options.nccl = NcclHardware{{true, 370.8e9}, [](RankId) { return 50e9; }, {}};
     return options;
 }
 
@@ -229,6 +230,11 @@ const std::vector<Pairing> kPairings = {
     {Kind::reduce_scatter, Algorithm::direct},
     {Kind::reduce_scatter, Algorithm::hierarchical},
     {Kind::all_gather, Algorithm::ring},
+    {Kind::all_gather, Algorithm::pat},
+    {Kind::reduce_scatter, Algorithm::pat},
+    {Kind::all_reduce, Algorithm::nccl},
+    {Kind::reduce_scatter, Algorithm::nccl},
+    {Kind::all_gather, Algorithm::nccl},
     {Kind::all_gather, Algorithm::halving_doubling},
     {Kind::all_gather, Algorithm::direct},
     {Kind::all_gather, Algorithm::hierarchical},
@@ -262,7 +268,9 @@ TEST_CASE("unit.collective_library.every_member_gets_what_it_needs") {
             std::size_t n = draw(2, 13);
             const bool levels = two_level(trial.algorithm);
             if (levels) n = trial.gpus * draw(trial.gpus == 1 ? 2 : 1, 4);
-            if (trial.algorithm == Algorithm::pxn) n = std::max<std::size_t>(n, trial.gpus + 1);
+            const bool crosses =
+                trial.algorithm == Algorithm::pxn || trial.algorithm == Algorithm::nccl;
+            if (crosses) n = std::max<std::size_t>(n, trial.gpus + 1);
             if (trial.algorithm == Algorithm::halving_doubling && trial.kind != Kind::all_reduce) {
                 n = std::size_t{1} << draw(1, 3);
             }
@@ -377,6 +385,102 @@ TEST_CASE("unit.collective_library.bytes_on_the_wire_are_the_closed_forms") {
             }
         }
     }
+}
+
+TEST_CASE("unit.collective_library.nccl_sends_what_its_protocol_does") {
+    // 2 servers of 2, 64 B of an all-gather by rings: 3 x 64 B, of which LL sends 2 and LL128 128 bytes for each 16 of a part.
+    // Between servers a message waits for NCCL's latency less a microsecond, inside its step is the link's.
+    const auto messages = [](NcclProtocol protocol) {
+        CollectiveOptions options = options_for(2, true);
+        options.channels = kUsualChannels;
+        options.chunk = kUsualChunk;
+        options.ring_order = RingOrder::rail;
+        options.nccl->limits = {NcclPath::ring, protocol};
+        JobGraph graph(4);
+        CollectiveLibrary library(graph, options);
+        library.add(Kind::all_gather, spec_of(64), first_ranks(4), Algorithm::nccl);
+        graph.finish();
+        return graph;
+    };
+    const std::pair<NcclProtocol, std::int64_t> sizes[] = {
+        {NcclProtocol::ll, 32}, {NcclProtocol::ll128, 128}, {NcclProtocol::simple, 16}};
+    const std::map<NcclProtocol, Tick> steps = {{NcclProtocol::ll, 1'700 * kNanosecond},
+                                                {NcclProtocol::ll128, 3'000 * kNanosecond},
+                                                {NcclProtocol::simple, 13'000 * kNanosecond}};
+    for (const auto& [protocol, size] : sizes) {
+        const JobGraph graph = messages(protocol);
+        REQUIRE(graph.messages().size() == 6);  // two members send to the other server, three steps
+        for (const JobGraph::Message& message : graph.messages()) CHECK(message.bytes == size);
+        std::size_t waits = 0;
+        for (OpId op = 0; op < graph.op_count(); ++op) {
+            const bool wait = graph.kind(op) == OpKind::delay;
+            waits += wait && graph.duration(op) == steps.at(protocol) ? 1 : 0;
+        }
+        CHECK(waits == 6);
+        CHECK(graph.name(graph.collectives()[0].choice) ==
+              std::string("ring ") + to_string(protocol) + ", 1 channel");
+    }
+}
+
+TEST_CASE("unit.collective_library.nccl_is_automatic_where_it_has_no_choice") {
+    // Inside a server members meet; an all-to-all between servers is direct. Without hardware it is refused.
+    CollectiveOptions options = options_for(2, true);
+    {
+        JobGraph graph(2);
+        CollectiveLibrary library(graph, options);
+        library.add(Kind::all_reduce, spec_of(1000), first_ranks(2), Algorithm::nccl);
+        graph.finish();
+        CHECK(graph.messages().empty());
+        CHECK(graph.meetings().size() == 1);
+    }
+    CHECK(carried(Kind::all_to_all, Algorithm::nccl, 4, 400, options) == 3 * 400);
+    JobGraph graph(4);
+    options.nccl->limits.path = NcclPath::pat;
+    CollectiveLibrary limited(graph, options);
+    CHECK(error_of([&] {
+              limited.add(Kind::all_reduce, spec_of(100), first_ranks(4), Algorithm::nccl);
+          }).find("leave NCCL no way") != std::string::npos);
+    options.nccl.reset();
+    CollectiveLibrary unknown(graph, options);
+    CHECK(error_of([&] {
+              unknown.add(Kind::all_reduce, spec_of(100), first_ranks(4), Algorithm::nccl);
+          }).find("needs to know the GPUs") != std::string::npos);
+}
+
+TEST_CASE("unit.collective_library.nvls_trees_cross_servers_by_rail") {
+    // 3 servers of 2: each rail has half of the tensor, half of that goes up and down each of two trees of two edges. What is
+    // inside a server carries no messages.
+    CollectiveOptions options = options_for(2, true);
+    options.nvls = intra_node();
+    JobGraph graph(6);
+    CollectiveLibrary library(graph, options);
+    library.add(Kind::all_reduce, spec_of(4000), first_ranks(6), Algorithm::nvls_tree);
+    graph.finish();
+    CHECK(graph.messages().size() == 2 * 2 * 2 * 2);
+    std::int64_t sum = 0;
+    for (const JobGraph::Message& message : graph.messages()) {
+        CHECK(graph.rank(message.send) % 2 == graph.rank(message.recv) % 2);
+        sum += message.bytes;
+    }
+    CHECK(sum == 2 * 2 * 4000);
+    CHECK(graph.meetings().size() == 2 * 3);
+    CHECK(error_of([&] {
+              library.add(Kind::all_reduce, spec_of(4000), first_ranks(2), Algorithm::nvls_tree);
+          }).find("needs several servers") != std::string::npos);
+}
+
+TEST_CASE("unit.collective_library.pat_takes_log_n_steps") {
+    // 13 members: 4 steps, so each sends 4 messages, of at most half of the parts.
+    JobGraph graph(13);
+    CollectiveLibrary library(graph, options_for(1, false));
+    library.add(Kind::all_gather, spec_of(1300), first_ranks(13), Algorithm::pat);
+    graph.finish();
+    CHECK(graph.messages().size() == 4 * 13);
+    std::int64_t largest = 0;
+    for (const JobGraph::Message& message : graph.messages()) {
+        largest = std::max(largest, message.bytes);
+    }
+    CHECK(largest == 600);
 }
 
 TEST_CASE("unit.collective_library.messages_hold_all_bytes_of_the_pieces") {
@@ -979,7 +1083,8 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
         CHECK(text.find(part) != std::string::npos);
     };
     says(refusal(Kind::broadcast, Algorithm::halving_doubling, 4, options_for(1, false)),
-         "algorithm halving-doubling cannot do broadcast; allowed are automatic, computed, ring, "
+         "algorithm halving-doubling cannot do broadcast; allowed are automatic, nccl, computed, "
+         "ring, "
          "tree");
     says(refusal(Kind::reduce_scatter, Algorithm::halving_doubling, 6, options_for(1, false)),
          "power of two of members, not for 6");

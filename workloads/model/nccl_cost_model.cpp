@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/nccl_fit/nccl_cost_model.h"
+#include "workloads/model/nccl_cost_model.h"
 
 #include <algorithm>
 #include <array>
