@@ -18,14 +18,17 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 
-# Of servers of 8 GPUs: GPU type, and Gb/s of NICs for each GPU. Four NICs of a server are half of a NIC for each GPU.
+# GPU type, Gb/s of NICs for each GPU, GPUs that take part of a server, numbers of servers. Four NICs of eight GPUs are
+# half of a NIC for each.
 SYSTEMS = {
-    "H100, 8 x 400": ("H100", 400),
-    "H100, 4 x 400": ("H100", 200),
-    "A100, 8 x 200": ("A100", 200),
-    "A100, 4 x 200": ("A100", 100),
+    "H100, 8 x 400": ("H100", 400, 8, (2, 3, 4, 8, 10)),
+    "H100, 4 x 400": ("H100", 200, 8, (2, 3, 4, 8)),
+    "A100, 8 x 200": ("A100", 200, 8, (2, 3, 4, 8)),
+    "A100, 4 x 200": ("A100", 100, 8, (2, 3, 4, 8)),
+    "H100, 1 x 400 of one GPU": ("H100", 400, 1, (10,)),
+    "H100, 2 x 400 of two GPUs": ("H100", 400, 2, (10,)),
+    "H100, 4 x 400 of four GPUs": ("H100", 400, 4, (10,)),
 }
-SERVERS = (2, 3, 4, 8)
 LIMITS = ("", "ring")
 KINDS = ("all-reduce", "all-gather", "reduce-scatter")
 BANDS = (("to 64 kB", 1 << 16), ("to 4 MB", 1 << 22), ("to 64 MB", 1 << 26), ("beyond", 1 << 62))
@@ -35,7 +38,7 @@ mode = "flow"
 [topology]
 type = "rail-optimized"
 gpus = {gpus}
-gpus_per_server = 8
+gpus_per_server = {per_server}
 rate = "{rate}Gbps"
 delay = "500ns"
 [network]
@@ -54,9 +57,10 @@ def predict(sluice):
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / "scenario.toml"
         table = pathlib.Path(folder) / "table.json"
-        for system, (gpu, rate) in SYSTEMS.items():
-            for servers in SERVERS:
-                scenario.write_text(SCENARIO.format(gpus=8 * servers, rate=rate, gpu=gpu))
+        for system, (gpu, rate, per_server, counts) in SYSTEMS.items():
+            for servers in counts:
+                scenario.write_text(
+                    SCENARIO.format(gpus=per_server * servers, per_server=per_server, rate=rate, gpu=gpu))
                 for kind in KINDS:
                     for limit in LIMITS:
                         if limit and kind != "all-reduce":
