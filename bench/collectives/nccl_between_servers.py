@@ -21,13 +21,13 @@ HERE = pathlib.Path(__file__).parent
 # GPU type, Gb/s of NICs for each GPU, GPUs that take part of a server, numbers of servers. Four NICs of eight GPUs are
 # half of a NIC for each.
 SYSTEMS = {
-    "H100, 8 x 400": ("H100", 400, 8, (2, 3, 4, 8, 10)),
-    "H100, 4 x 400": ("H100", 200, 8, (2, 3, 4, 8)),
-    "A100, 8 x 200": ("A100", 200, 8, (2, 3, 4, 8)),
-    "A100, 4 x 200": ("A100", 100, 8, (2, 3, 4, 8)),
-    "H100, 1 x 400 of one GPU": ("H100", 400, 1, (10,)),
-    "H100, 2 x 400 of two GPUs": ("H100", 400, 2, (10,)),
-    "H100, 4 x 400 of four GPUs": ("H100", 400, 4, (10,)),
+    "8 H100 x 400": ("H100", 400, 8, (2, 3, 4, 8, 10)),
+    "8 H100, 4 x 400": ("H100", 200, 8, (2, 3, 4, 8)),
+    "8 A100 x 200": ("A100", 200, 8, (2, 3, 4, 8)),
+    "8 A100, 4 x 200": ("A100", 100, 8, (2, 3, 4, 8)),
+    "1 H100 x 400": ("H100", 400, 1, (10,)),
+    "2 H100 x 400": ("H100", 400, 2, (10,)),
+    "4 H100 x 400": ("H100", 400, 4, (10,)),
 }
 LIMITS = ("", "ring")
 KINDS = ("all-reduce", "all-gather", "reduce-scatter")
@@ -97,7 +97,7 @@ def compare():
             error = float(forecast["us"]) / float(row["us"]) - 1
             groups.setdefault((row["source"], row["system"], row["servers"], row["limit"], row["kind"]), []).append(
                 (int(row["bytes"]), error, float(row["us"]), float(forecast["us"]), forecast["choice"]))
-    print("| measured | servers | kind | " + " | ".join(name for name, _ in BANDS) + " | all |")
+    print("| system, measured by | servers | kind | " + " | ".join(name for name, _ in BANDS) + " | all |")
     print("| --- | ---: | --- |" + " ---: |" * (len(BANDS) + 1))
     for (source, system, servers, limit, kind), rows in groups.items():
         shown = kind + (f" ({limit})" if limit else "")

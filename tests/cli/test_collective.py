@@ -301,6 +301,33 @@ size = "1MiB"
         self.assertIn("(TP2 EP1 DP5 PP1)", self.succeed("describe", "sizes.toml", "--set",
                                                          "topology.gpus_per_server=6").stdout)
 
+    def test_nccl_chooses_by_size(self):
+        """The choice is shown by size, and what it sends: of LL two bytes for each, on as many channels as fill."""
+        self.write("h100.toml", SERVERS + 'gpu = "H100"\n')
+        options = ("h100.toml", "--algorithm", "nccl", "--mode", "flow", "-f", "1024")
+        small, large = self.rows(*options, "-b", "1K", "-e", "1M")
+        self.assertEqual(small["choice"], "tree LL, 1 channel")
+        self.assertIn("LL128", large["choice"])
+        # 4 servers: two trees of three edges, up and down, of half of the tensor each.
+        self.assertEqual(small["flow_bytes"], 2 * 3 * 2 * 1024)
+        text = self.succeed("collective", *options, "-b", "1K", "-e", "1K").stdout
+        self.assertIn("  tree LL, 1 channel\n", text)
+        (ring,) = self.rows(*options, "-b", "1M", "-e", "1M", "--nccl-algorithm", "ring", "--nccl-protocol", "Simple")
+        self.assertEqual(ring["choice"].split(",")[0], "ring Simple")
+        # Inside a server the GPU type's table says what it is; elsewhere nothing is shown.
+        (inside,) = self.rows(*options, "-b", "1K", "-e", "1K", "--ranks", 4)
+        self.assertEqual(inside["choice"], "ring LL")
+        (plain,) = self.rows("h100.toml", "--mode", "flow", "-b", "1K", "-e", "1K")
+        self.assertNotIn("choice", plain)
+        self.refuse("collective", "h100.toml", "--algorithm", "nccl", "--nccl-algorithm", "pat", says="leave NCCL no way")
+
+    def test_nccl_in_packets_and_as_flows(self):
+        for size in ("64K", "4M"):
+            for kind in ("all-reduce", "all-gather"):
+                flow, packet = (self.time("servers.toml", "--algorithm", "nccl", "--kind", kind, "-b", size, "-e",
+                                          size, "--mode", mode) for mode in ("flow", "packet"))
+                self.assertAlmostEqual(flow / packet, 1, delta=0.05)
+
     def test_documents_list_what_help_lists(self):
         usage = self.succeed("collective", "--help").stdout
         names = re.search(r"--algorithm NAME:\{([^}]*)\}", usage).group(1).split(",")
@@ -309,7 +336,7 @@ size = "1MiB"
         self.assertEqual(row.split(", "), names)
         page = (SOURCE / "docs/models/collectives.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| `([\w-]+)` \|", page, re.M)
-        self.assertEqual(sorted(["automatic", *rows]), sorted(names))
+        self.assertEqual(sorted(["automatic", "nccl", *rows]), sorted(names))
 
     def test_refusals(self):
         def refuse(says, *arguments, scenario="star.toml"):
