@@ -22,6 +22,10 @@ struct NcclLink {
 std::optional<NcclChoice::CostModel> nccl_cost_model(const NcclLink& link, NcclAlgorithm algorithm,
                                                      NcclProtocol protocol);
 
+/// Sends to another member over PCIe use LL up to so many bytes and never beyond: 16 KiB (NCCL_P2P_LL_THRESHOLD) on each
+/// of two channels (ncclTopoGetNchannels). Over NVLink it depends on the channels that NCCL's search finds.
+inline constexpr double kLargestPcieLlBlock = 2 * 16384;
+
 /// NVLS is used in groups of at least so many.
 inline constexpr std::uint32_t kFewestOfNvls = 3;
 

@@ -59,20 +59,26 @@ bool supports(NcclAlgorithm algorithm, CollectiveKind kind) {
 
 double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes) {
     const std::uint32_t steps = steps_of(choice.algorithm, kind, members);
-    const double transfer = block_of(choice.algorithm, members, bytes) * 1e6 /
-                            rate_of(choice.bandwidth, members) /
-                            choice.factor[static_cast<std::size_t>(kind)];
+    const double block = block_of(choice.algorithm, members, bytes) * 1e6 /
+                         choice.factor[static_cast<std::size_t>(kind)];
+    const double shared = block / rate_of(choice.bandwidth, members);
+    const double own =
+        choice.shared_links ? block / choice.bandwidth.front().bytes_per_second : shared;
     // Scaled by the larger of the two, so that no power overflows.
-    const double most = std::max(choice.step_us, transfer);
+    const double most = std::max(choice.step_us, own);
     if (most <= 0) return choice.base_us;
-    const double less = std::min(choice.step_us, transfer) / most;
+    const double less = std::min(choice.step_us, own) / most;
     const double both = most * std::pow(1 + std::pow(less, choice.overlap), 1 / choice.overlap);
-    return choice.base_us + steps * both;
+    return choice.base_us + steps * (choice.shared_links ? std::max(both, shared) : both);
 }
 
 double model_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members,
                 double bytes) {
     if (members < choice.fewest_members) return std::numeric_limits<double>::infinity();
+    if (choice.most_block > 0) {
+        const bool own = block_of(choice.algorithm, members, bytes) <= choice.most_block;
+        return own ? 0 : std::numeric_limits<double>::infinity();
+    }
     if (!choice.cost_model) return time_us(choice, kind, members, bytes);
     const double transfer = block_of(choice.algorithm, members, bytes) * 1e6 /
                             rate_of(choice.cost_model->bandwidth, members);

@@ -13,6 +13,10 @@
 /// | nvls      | 1: the switches add and multicast    | S     |
 /// | pairs     | n - 1: one block to each other member | S / n |
 ///
+/// With shared links, whose bandwidth is `bandwidth`, and `own` the first one's:
+///
+///     base + steps x max((step^p + (block / (own x factor))^p)^(1/p), block / (bandwidth x factor))
+///
 /// p = `overlap`. 1: a step's latency and its transfer follow each other. Above 1: one hides behind the
 /// other. Below 1: each delays the other, as while chunks fill a pipeline. Bandwidths are given by
 /// members, as channels grow with them.
@@ -59,16 +63,22 @@ struct NcclChoice {
     double overlap = 1;  ///< at least kLeastOverlap
     /// By growing members; each holds up to the next one, the first also below.
     std::vector<Bandwidth> bandwidth;
+    /// The first bandwidth is that of a member's own link, the others what it has of links that all share: while it waits for
+    /// the others there, its own latency and transfer have passed.
+    bool shared_links = false;
     /// On the bandwidth, by CollectiveKind; 0: not offered for this kind.
     std::array<double, kCollectiveKinds> factor{};
     std::optional<CostModel> cost_model;  ///< none: its own time counts
     std::uint32_t fewest_members = 2;     ///< with fewer NCCL takes another one, if there is any
+    /// Bytes of the largest block for which NCCL takes it; smaller ones always are its. 0: blocks do not decide.
+    double most_block = 0;
 };
 
 /// Microseconds of one choice; n >= 2, and the choice must be offered for `kind`.
 double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes);
 
-/// The same by NCCL's cost model; infinity with too few members.
+/// The same by NCCL's cost model; infinity with too few members, or for blocks that are too large, and 0 for those that
+/// are this one's.
 double model_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes);
 
 /// All choices of one interconnect of one GPU type.

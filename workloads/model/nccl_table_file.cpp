@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kMostChoices = 64;
+constexpr Bytes kLargestBlock{std::int64_t{1} << 50};
 
 std::vector<NcclChoice::Bandwidth> read_bandwidths(ConfigSection& section, const char* key) {
     std::vector<NcclChoice::Bandwidth> bandwidths;
@@ -48,6 +49,11 @@ NcclChoice read_choice(ConfigSection section) {
     choice.bandwidth = read_bandwidths(section, "bandwidth");
     choice.fewest_members =
         static_cast<std::uint32_t>(section.integer("fewest_members", 2, 2, kMostMembers));
+    choice.shared_links = section.flag("shared_links", false);
+    if (section.has("most_block")) {
+        const Bytes most = section.bytes("most_block", std::nullopt, Bytes{1}, kLargestBlock);
+        choice.most_block = static_cast<double>(most.count);
+    }
     if (section.has("model_base") || section.has("model_step") || section.has("model_bandwidth")) {
         choice.cost_model = {microseconds("model_base"), microseconds("model_step"),
                              read_bandwidths(section, "model_bandwidth")};
@@ -105,6 +111,10 @@ std::string format_nccl_table(const NcclTable& table, const std::string& path,
         }
         if (choice.fewest_members > 2) {
             text += fmt::format("fewest_members = {}\n", choice.fewest_members);
+        }
+        if (choice.shared_links) text += "shared_links = true\n";
+        if (choice.most_block > 0) {
+            text += fmt::format("most_block = \"{:.0f}B\"\n", choice.most_block);
         }
         if (!choice.cost_model) continue;
         text += fmt::format("model_base = \"{:.3f}us\"\nmodel_step = \"{:.4f}us\"\n",

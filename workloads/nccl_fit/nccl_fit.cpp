@@ -75,6 +75,15 @@ constexpr Parameter kOfMembers = {1, 0.25};
 constexpr Parameter kOfKinds = {1, 0.15};
 constexpr Parameter kOfKindsOfOne = {1, 0.05};  ///< how a single choice differs from that
 constexpr Parameter kHeldAtOne = {1, 1e-3};     ///< choices of all-to-all share nothing
+/// Of an all-to-all over PCIe, relative to two members: all share what leads through switches and processors.
+constexpr double kOfPcieMembers = 0.8;
+
+/// How the bandwidth of one choice goes with members.
+Parameter bandwidth_of(std::uint32_t members, const Expected& expected, const NcclLink& link) {
+    const bool pairs = expected.algorithm == NcclAlgorithm::pairs;
+    if (pairs && !link.nvlink) return {2.0 / members, kOfPcieMembers};
+    return {expected.grows ? members - 1.0 : 1, expected.of_members};
+}
 
 double largest_rate(const std::vector<NcclSample>& samples) {
     double most = 0;
@@ -97,6 +106,7 @@ class Family {
         parameters_.insert(parameters_.end(), members_.size(), shared ? kOfMembers : kHeldAtOne);
         parameters_.insert(parameters_.end(), kinds_.size(), shared ? kOfKinds : kHeldAtOne);
         const double rate = largest_rate(samples);
+        nvlink_ = link.nvlink;
         for (const Expected& expected : choices) {
             const auto model = nccl_cost_model(link, expected.algorithm, expected.protocol);
             if (!model && expected.algorithm != NcclAlgorithm::pairs) continue;
@@ -104,7 +114,7 @@ class Family {
             parameters_.insert(parameters_.end(), {expected.base, expected.step, expected.overlap});
             parameters_.push_back({expected.bandwidth.expected * rate, expected.bandwidth.spread});
             for (const std::uint32_t members : members_) {
-                parameters_.push_back({expected.grows ? members - 1.0 : 1, expected.of_members});
+                parameters_.push_back(bandwidth_of(members, expected, link));
             }
             parameters_.insert(parameters_.end(), kinds_.size(),
                                shared ? kOfKindsOfOne : kHeldAtOne);
@@ -126,6 +136,10 @@ class Family {
             choice.algorithm = expected.algorithm;
             choice.protocol = expected.protocol;
             choice.cost_model = model;
+            if (!model && !nvlink_) {
+                choice.shared_links = true;
+                if (choice.protocol == kLl) choice.most_block = kLargestPcieLlBlock;
+            }
             const bool first = table.choices.empty();
             choice.base_us = next() * (first ? 1 : table.choices.front().base_us);
             choice.step_us = next() * (first ? 1 : table.choices.front().step_us);
@@ -158,6 +172,7 @@ class Family {
     std::vector<std::pair<Expected, std::optional<NcclChoice::CostModel>>> choices_;
     std::set<CollectiveKind> kinds_;
     std::set<std::uint32_t> members_;
+    bool nvlink_ = true;
     std::vector<Parameter> parameters_;
 };
 

@@ -114,6 +114,48 @@ TEST_CASE("unit.nccl_table.the_cost_model_decides") {
     CHECK(table.choose(Kind::all_gather, 2, 36000)->protocol == NcclProtocol::ll);
 }
 
+TEST_CASE("unit.nccl_table.blocks_decide_where_nccl_goes_by_them") {
+    // Up to blocks of 1000 bytes the first one is taken though the other is faster, beyond them never.
+    NcclTable table = two_rings();
+    std::swap(table.choices[0], table.choices[1]);
+    table.choices[0].most_block = 1000;
+    CHECK(table.choose(Kind::all_gather, 4, 4000)->protocol == NcclProtocol::simple);
+    CHECK(table.choose(Kind::all_gather, 4, 4100)->protocol == NcclProtocol::ll);
+    CHECK(table.choose(Kind::all_gather, 4, 4e9)->protocol == NcclProtocol::ll);
+}
+
+TEST_CASE("unit.nccl_table.shared_links_hide_what_a_member_does_meanwhile") {
+    // Own link 8 B/us, shared by 4: 2 B/us. A block of 8 bytes: 3 + 1 us of its own, 4 us of the shared links.
+    NcclChoice choice = ring(NcclProtocol::simple, 10, 3, 8e6);
+    choice.bandwidth = {{2, 8e6}, {4, 2e6}};
+    choice.shared_links = true;
+    CHECK(time_us(choice, Kind::all_gather, 4, 32) == doctest::Approx(10 + 3 * 4));
+    CHECK(time_us(choice, Kind::all_gather, 4, 16) == doctest::Approx(10 + 3 * 3.5));
+    CHECK(time_us(choice, Kind::all_gather, 4, 64) == doctest::Approx(10 + 3 * 8));
+    CHECK(time_us(choice, Kind::all_gather, 2, 16) == doctest::Approx(10 + 4));
+}
+
+TEST_CASE("unit.nccl_fit.pcie_is_shared_by_an_all_to_all") {
+    // LL to blocks of 32 KiB on shared links, then Simple.
+    std::vector<NcclSample> samples;
+    for (const std::uint32_t members : {2U, 4U, 8U}) {
+        for (double bytes = 1024; bytes < 1e9; bytes *= 4) {
+            const double block = bytes / members;
+            const double ll = std::max(0.7 + block / 9e3, block / 9e3 * members / 2);
+            const double simple = std::max(1.5 + block / 20e3, block / 20e3 * members / 2);
+            samples.push_back({Kind::all_to_all, members, static_cast<std::int64_t>(bytes),
+                               8 + (members - 1) * (block <= 32768 ? ll : simple)});
+        }
+    }
+    const NcclTable table = fit_nccl_table(samples, {false, 25.6e9});
+    CHECK(table.choose(Kind::all_to_all, 8, 262144)->protocol == NcclProtocol::ll);
+    CHECK(table.choose(Kind::all_to_all, 8, 262152)->protocol == NcclProtocol::simple);
+    std::vector<double> errors = relative_errors(table, samples);
+    for (double& error : errors) error = std::abs(error);
+    std::sort(errors.begin(), errors.end());
+    CHECK(errors[errors.size() / 2] < 0.02);
+}
+
 TEST_CASE("unit.nccl_cost_model.protocols_change_where_nccls_model_says") {
     // All-gather of 8 H100, x = 7/8 S: LL 6.6 + 7 x 0.6 us + x / 141 GB/s, LL128 14 + 7 x 1.9 + x / (0.92 x 370.8):
     // equal at x = 16.5 us / (1 / 141 - 1 / 341.1) ns per B = 3.966 MB, S = 4.532 MB.
@@ -171,6 +213,13 @@ TEST_CASE("unit.nccl_table.what_is_written_is_read") {
     CHECK(written_and_read(table).time(Kind::all_gather, 2, 200'000) == 25 * kMicrosecond);
     table.choices[1].fewest_members = 3;
     CHECK(written_and_read(table).time(Kind::all_gather, 2, 200'000) == 106 * kMicrosecond);
+    // LL for blocks of 1,000 B and less only; Simple on shared links: 20 + 7 x 20 us, of which the own latency is hidden.
+    table = two_rings();
+    table.choices[0].most_block = 1000;
+    table.choices[1].bandwidth = {{2, 100e9}, {8, 50e9}};
+    table.choices[1].shared_links = true;
+    CHECK(written_and_read(table).time(Kind::all_gather, 8, 8'000) == 15'500'000);
+    CHECK(written_and_read(table).time(Kind::all_gather, 8, 8'000'000) == 160 * kMicrosecond);
 }
 
 TEST_CASE("unit.nccl_table.mistakes_are_placed") {
@@ -239,11 +288,14 @@ TEST_CASE("unit.nccl_fit.half_of_what_was_measured_predicts_the_other_half") {
     const std::vector<std::pair<const char*, NcclLink>> systems = {{"a100_sxm", {true, 240e9}},
                                                                    {"h100_sxm", {true, 370.8e9}},
                                                                    {"b200_sxm", {true, 721.8e9}},
-                                                                   {"gb200", {true, 721.8e9}}};
+                                                                   {"gb200", {true, 721.8e9}},
+                                                                   {"l40s", {false, 25.6e9}}};
     for (const auto& [system, link] : systems) {
         CAPTURE(system);
         const auto samples = read_nccl_tests(path, system, "").samples;
-        CHECK(errors_of(held_out_errors(samples, link), samples).back().median < 0.04);
+        // What passes two sockets is rougher (docs/measured.md).
+        const double most = link.nvlink ? 0.04 : 0.05;
+        CHECK(errors_of(held_out_errors(samples, link), samples).back().median < most);
     }
 }
 
