@@ -72,6 +72,7 @@ const NetworkGeneration& network_generation(const NcclLink& link) {
     return *found;
 }
 
+// Latencies in us: baseLatencies, and hwLatencies of a step over NVLink, over PCIe and between servers.
 constexpr ByProtocol kRingBase = {6.6, 14, 8.4};
 constexpr ByProtocol kTreeBase = {6.8, 14, 8.4};
 constexpr double kPatBase = 8;
@@ -84,7 +85,7 @@ constexpr ByProtocol kTreeNetwork = {5, 8.5, 14};
 constexpr double kNvlsStep = 25;
 constexpr double kNvlsNetwork = 20.9;
 constexpr double kPatMember = 2.8;  ///< of each member, beside the steps
-constexpr double kPatShare = 3.5;   ///< of a step's latency one so many is not hidden
+constexpr double kPatShare = 3.5;   ///< a step takes a tree's latency divided by this
 /// Posting a message takes the host's processor so long (Intel); a ring's Simple steps three times.
 constexpr double kNetworkPost = 1;
 /// GB/s of LL over a network with two servers and with more (llMaxBws, Intel).

@@ -70,15 +70,14 @@ struct NcclChoice {
     std::array<double, kCollectiveKinds> factor{};
     std::optional<CostModel> cost_model;  ///< none: its own time counts
     std::uint32_t fewest_members = 2;     ///< with fewer NCCL takes another one, if there is any
-    /// Bytes of the largest block for which NCCL takes it; smaller ones always are its. 0: blocks do not decide.
+    /// NCCL takes it for every block of at most so many bytes, and for no larger one. 0: blocks do not decide.
     double most_block = 0;
 };
 
 /// Microseconds of one choice; n >= 2, and the choice must be offered for `kind`.
 double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes);
 
-/// The same by NCCL's cost model; infinity with too few members, or for blocks that are too large, and 0 for those that
-/// are this one's.
+/// The same by NCCL's cost model; infinity with too few members. Where blocks decide: 0, or infinity for too large ones.
 double model_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes);
 
 /// All choices of one interconnect of one GPU type.
