@@ -210,7 +210,7 @@ class Entries(unittest.TestCase):
             self.assertRegex(self.sluice("collective", "--help"), r"bruck +ceil\(log2 n\) steps")
             done = subprocess.run([SLUICE, "collective", scenario, "--kind", "all-reduce", "--algorithm", "bruck"],
                                   capture_output=True, text=True, check=False)
-            self.assertIn("algorithm bruck cannot do all-reduce; allowed are automatic, computed, ring", done.stderr)
+            self.assertIn("algorithm bruck cannot do all-reduce; allowed are automatic, nccl, computed, ring", done.stderr)
 
     def test_command(self):
         lines = self.sluice("outputs").splitlines()
