@@ -17,6 +17,11 @@
 #include "core/text/printable.h"
 #include "experiment/version.h"
 
+/// What jemalloc is told before main(), where it is linked in: huge pages. A network of thousands of hosts has more small
+/// pages than a processor can keep the addresses of (docs/performance.md).
+extern "C" const char* malloc_conf;  // NOLINT(readability-identifier-naming)
+const char* malloc_conf = "thp:always";
+
 namespace {
 
 /// One line whatever the message holds: a file's name may contain a line break.

@@ -72,9 +72,13 @@ class SharedPorts {
     explicit SharedPorts(const Topology& topology)
         : topology_(topology), source_(topology.port_count(), kNobody) {}
 
-    void add(NodeId source, const std::vector<PortId>& path) {
+    /// `hops`: packet-hops of the flow.
+    void add(NodeId source, const std::vector<PortId>& path, double hops) {
+        crossings_.push_back({hops, inside_ports_.size()});
         for (const PortId port : path) {
-            if (topology_.is_host(topology_.node_of(port)) || source_[port] == kSeveral) continue;
+            if (topology_.is_host(topology_.node_of(port))) continue;
+            if (port != path.back()) inside_ports_.push_back(port);
+            if (source_[port] == kSeveral) continue;
             if (source_[port] == kNobody) {
                 source_[port] = source;
             } else if (source_[port] != source) {
@@ -87,13 +91,35 @@ class SharedPorts {
     std::size_t count() const { return count_; }
     /// Of these, those that lead to no host.
     std::size_t inside() const { return inside_; }
+    /// Packet-hops of the flows that cross one of those.
+    double colliding_hops() const {
+        double hops = 0;
+        for (std::size_t i = 0; i < crossings_.size(); ++i) {
+            const std::size_t last =
+                i + 1 < crossings_.size() ? crossings_[i + 1].first : inside_ports_.size();
+            const auto shares = [&](PortId port) { return source_[port] == kSeveral; };
+            const auto ports = inside_ports_.begin();
+            hops += std::any_of(ports + static_cast<std::ptrdiff_t>(crossings_[i].first),
+                                ports + static_cast<std::ptrdiff_t>(last), shares)
+                        ? crossings_[i].hops
+                        : 0;
+        }
+        return hops;
+    }
 
   private:
+    /// A flow's packet-hops, and where its ports that lead to no host begin in `inside_ports_`.
+    struct Crossing {
+        double hops = 0;
+        std::size_t first = 0;
+    };
     static constexpr std::int64_t kNobody = -1;
     static constexpr std::int64_t kSeveral = -2;
 
     const Topology& topology_;
     std::vector<std::int64_t> source_;  ///< by port
+    std::vector<Crossing> crossings_;   ///< by flow
+    std::vector<PortId> inside_ports_;
     std::size_t count_ = 0;
     std::size_t inside_ = 0;
 };
@@ -170,7 +196,6 @@ TrafficEstimate estimate_traffic(const Experiment& experiment, KnownRouting* kno
         const FlowPath path = path_of(experiment, routing, i);
         estimate.ideal.push_back(
             idle_completion_time(experiment, flow.size, path.forward, path.reverse));
-        shared.add(flow.src, path.forward);
         std::size_t highest = 0;
         for (const PortId port : path.forward) {
             highest = std::max(highest, classes.class_of(experiment.topology.link_of(port)));
@@ -182,6 +207,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment, KnownRouting* kno
         const double hops =
             static_cast<double>(packets) * static_cast<double>(path.forward.size()) +
             static_cast<double>(acks) * static_cast<double>(path.reverse.size());
+        shared.add(flow.src, path.forward, hops);
         estimate.packet_hops += hops;
         estimate.settling_hops += std::min(hops, kSettlingHops);
         const Tick round_trip = idle_completion_time(experiment, 1, path.forward, path.reverse);
@@ -193,6 +219,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment, KnownRouting* kno
     }
     estimate.shared_ports = shared.count();
     estimate.shared_inside = shared.inside();
+    estimate.colliding_hops = shared.colliding_hops();
     return estimate;
 }
 

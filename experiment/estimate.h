@@ -27,10 +27,11 @@ struct TrafficEstimate {
     std::vector<Tick> ideal;
     /// By flow: the highest of the classes (LinkClasses) of the links of its path.
     std::vector<std::uint8_t> link_class;
-    std::int64_t bytes = 0;         ///< payload of all flows
-    double packet_hops = 0;         ///< transmissions of data and ACK packets, nothing lost
-    double settling_hops = 0;       ///< the same, at most kSettlingHops of each flow
-    double long_hops = 0;           ///< packet_hops of messages of kLongMessage or more
+    std::int64_t bytes = 0;     ///< payload of all flows
+    double packet_hops = 0;     ///< transmissions of data and ACK packets, nothing lost
+    double settling_hops = 0;   ///< the same, at most kSettlingHops of each flow
+    double long_hops = 0;       ///< packet_hops of messages of kLongMessage or more
+    double colliding_hops = 0;  ///< packet_hops of messages that cross a port of `shared_inside`
     std::int64_t longest_path = 0;  ///< links
     Tick longest_round_trip = 0;    ///< of a listed flow: a byte there, its ACK back, idle
     std::size_t shared_ports = 0;   ///< of switches: data of several hosts leaves by them

@@ -2,10 +2,16 @@
 #include "experiment/expected_time.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "experiment/wake_choice.h"
 
 namespace sluice {
 
 namespace {
+
+/// Links of a way that passes one switch.
+constexpr std::int64_t kThroughOneSwitch = 2;
 
 bool has_experts(const BuiltExperiment& built) {
     return std::any_of(built.class_names.begin(), built.class_names.end(), [](const auto& name) {
@@ -13,19 +19,34 @@ bool has_experts(const BuiltExperiment& built) {
     });
 }
 
-void set_likely(const BuiltExperiment& built, double settled_s, ExpectedTime& time) {
-    // The last ones of ways at most.
-    const bool apart = built.estimate.shared_inside == 0 &&
+/// Whether events wake flows that share their ports, and nobody else.
+bool wakes_locally(const BuiltExperiment& built, Mode mode) {
+    const Wake asked = built.experiment.phases.wake;
+    return has_phases(mode) && (asked == Wake::data || (asked == Wake::automatic &&
+                                                        choose_wake(built).wake == Wake::data));
+}
+
+void set_likely(const BuiltExperiment& built, Mode mode, double settled_s, ExpectedTime& time) {
+    // The last ones of ways at most, and all ways alike.
+    const bool apart = built.estimate.longest_path <= kThroughOneSwitch &&
                        built.estimate.shared_ports <= built.experiment.topology.host_count();
-    if (may_hold_copies(built) && apart && !has_experts(built)) {
+    if (may_hold_copies(built) && apart) {
         time.likely_s = kCopiedJobSeconds + kCopiedTimesLeast * time.least_s;
         time.likely_why = "its parts are copies whose data meets at its destination at most";
+    } else if (wakes_locally(built, mode)) {
+        const double colliding = built.estimate.colliding_hops / built.estimate.packet_hops;
+        time.likely_s = kCollidingLocally * colliding * time.most_s + (1 - colliding) * settled_s;
+        time.likely_why =
+            "messages that meet between switches contend, the others settle one by one";
     } else if (has_experts(built)) {
         time.likely_s = kExchangedShare * time.most_s;
         time.likely_why = "messages of experts contend and hardly settle";
     } else if (may_hold_copies(built) && built.estimate.shared_inside > 0) {
         time.likely_s = kCollidingShare * time.most_s;
         time.likely_why = "messages of different hosts meet between switches and contend for long";
+    } else if (built.jobs.empty() && built.estimate.shared_ports > 0) {
+        time.likely_s = time.most_s;
+        time.likely_why = "flows of different hosts share ports and hardly settle";
     } else {
         time.likely_s = settled_s;
         time.likely_why = "messages settle one by one, short ones not at all";
@@ -55,7 +76,7 @@ ExpectedTime expected_time(const BuiltExperiment& built, Mode mode, double audit
     ExpectedTime time;
     time.least_s = std::max(least, kLeastSeconds);
     time.most_s = std::max(most, kLeastSeconds);
-    set_likely(built, traffic.settling_hops / speed, time);
+    set_likely(built, mode, traffic.settling_hops / speed, time);
     return time;
 }
 

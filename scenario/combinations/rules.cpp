@@ -141,7 +141,7 @@ bool is_one_poisson(const Config& c) {
 
 /// So many of the packets are those of long messages. Short ones leave little to skip, and lose most where their ACKs are no
 /// packets: a stream is not known until it has been measured, for a base round trip, and is then too much at once.
-constexpr double kLong = 0.75;
+constexpr double kLong = 0.5;
 /// What packets do sooner, seconds, partitions do soon enough, and their audit knows their error better: less is executed that
 /// it could have a share of, and more is added for shares that are held (docs/audit.md).
 constexpr double kSoon = 20;
@@ -537,7 +537,7 @@ std::vector<CombinationRule> all_rules() {
          [](const Config& c) { return c.workload->packet_seconds < kSoon; },
          "the audit of partitions knows more", "partition"},
         {"wake-of-long-messages", E::automatic, "phases.wake",
-         "less than 3/4 of the packet-hops are long messages'",
+         "less than half of the packet-hops are long messages'",
          [](const Config& c) { return c.workload->long_hops < kLong * c.workload->packet_hops; },
          "the ACK load of short messages is not known in time", "partition"},
         {"wake-where-possible", E::automatic, "phases.wake", "local phases are impossible (below)",

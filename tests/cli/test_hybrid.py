@@ -9,15 +9,21 @@ from support import EXAMPLES, CliTest, model_that_says
 
 # The large examples are cut short: what is compared is every flow that has finished by then.
 STOPS = {
+    "deepseek-v3-2048gpu": "200us",
     "deepseek-v3-skew": "200us",
     "gpt13b-128gpu": "80ms",
     "gpt175b-1024gpu": "1400us",
+    "llama3-405b-16384gpu": "2ms",
     "moe8x13b-128gpu": "16ms",
     "ring-allreduce-1024gpu": "150us",
     "zero-bubble-16gpu": "30ms",
 }
-# Computation so quick that messages come early.
+# Computation so quick that messages come early, and fewer GPUs.
 QUICK = {
+    "deepseek-v3-2048gpu": ["topology.gpus=64", "workload.pp=1", "workload.dp=64", "workload.schedule=1f1b",
+                            "workload.micro_batches=1", "workload.sequence=8", "workload.peak_flops=1e18"],
+    "llama3-405b-16384gpu": ["topology.gpus=128", "workload.pp=4", "workload.dp=4", "workload.micro_batches=4",
+                             "workload.sequence=64", "workload.peak_flops=1e18"],
     "deepseek-v3-skew": ["workload.sequence=8", "workload.peak_flops=1e18"],
     "gpt175b-1024gpu": ["workload.forward_time=1ms", "workload.backward_time=2ms"],
 }

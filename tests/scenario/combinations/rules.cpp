@@ -284,7 +284,7 @@ std::vector<Examples> examples() {
          {"", workload([](WorkloadFacts& its) { its.packet_seconds = 19; })},
          {"", kJobs}},
         {"wake-of-long-messages",
-         {"", workload([](WorkloadFacts& its) { its.long_hops = 74; })},
+         {"", workload([](WorkloadFacts& its) { its.long_hops = 49; })},
          {"", kJobs}},
         {"wake-where-possible", {"phases.scope=network", kJobs}, {"", kJobs}},
         {"wake-across-switches", {"", kJobs}, {"", kOneSwitch}},
