@@ -64,14 +64,15 @@ SLUICE_HD inline double target_delay(const FlowControl& flow, const Parameters& 
     const double scaling = a / std::sqrt(cwnd) - a * least;
     const double bounded = scaling < 0 ? 0 : scaling > range ? range : scaling;
     // A window of several products is not above the target as long as nobody else is in its way.
-    const double base = p.base_target > 0 ? static_cast<double>(p.base_target)
-                                          : static_cast<double>(flow.base_rtt) * flow.products;
+    const double base =
+        p.base_target > 0 ? static_cast<double>(p.base_target)
+                          : static_cast<double>(flow.base_rtt) * static_cast<double>(flow.products);
     return base + static_cast<double>(links * p.hop_scale) + bounded;
 }
 
 /// The rate that stands for the largest window. Above the line rate it paces nothing.
 SLUICE_HD inline std::int64_t fastest_rate(const FlowControl& flow) {
-    return truncated_rate(flow.products * static_cast<double>(flow.line_rate));
+    return truncated_rate(static_cast<double>(flow.products) * static_cast<double>(flow.line_rate));
 }
 
 /// Takes the window `cwnd`, within its bounds, at `now`, and the rate that stands for it. Less than a packet leaves every
@@ -80,7 +81,7 @@ SLUICE_HD inline void set_window(FlowControl& flow, State& swift, const CommonPa
                                  const Parameters& p, double cwnd, Tick now) {
     const auto payload = static_cast<double>(common.payload);
     const double product = bandwidth_delay_product(flow);
-    const double largest = flow.products * product;
+    const double largest = static_cast<double>(flow.products) * product;
     const double most = largest > payload ? largest / payload : 1;
     const double before = swift.cwnd;
     swift.cwnd = cwnd > most ? most : cwnd < p.min_cwnd ? p.min_cwnd : cwnd;

@@ -43,20 +43,21 @@ struct FlowControl {
     std::int64_t rate = 0;        ///< current sending rate, bits/s
     std::int64_t line_rate = 0;   ///< its NIC port's rate, bits/s
     std::int64_t max_window = 0;  ///< bytes, one bandwidth-delay product; 0: no window
-    double products = 1;          ///< how many of them may be in flight
     Tick base_rtt = 0;            ///< T
     /// The law re-times the packet in wait when the rate changes (HPCC): the NIC then moves the
     /// flow's next departure by the difference of the two pacing gaps of its last packet. Fixed by
     /// start(); with an unchanged rate the difference is zero.
     bool retime = false;
+    float products =
+        1;  ///< of max_window, how many may be in flight; beside `retime` it takes no room
 };
 #define SLUICE_FIELDS_OF_FLOW_CONTROL(FIRST, NEXT) \
     FIRST(rate, content)                           \
     NEXT(line_rate, content)                       \
     NEXT(max_window, content)                      \
-    NEXT(products, content)                        \
     NEXT(base_rtt, content)                        \
-    NEXT(retime, content)
+    NEXT(retime, content)                          \
+    NEXT(products, content)
 SLUICE_DESCRIBE(FlowControl, SLUICE_FIELDS_OF_FLOW_CONTROL)
 
 /// Bytes in flight that keep the flow's idle path full.
@@ -82,8 +83,8 @@ struct Ack {
                                       ///< switch has trimmed them: not in flight
     int links = 0;                    ///< that it has crossed on its way back
     bool sprayed =
-        false;  ///< each packet may take another path: of the ports that wrote its records only the last
-                ///< one is the same for all
+        false;  ///< each packet may take another path: the ports that wrote its records are
+                ///< others each time, but for the last one
 };
 
 /// What a sender learns of packets that did not arrive.

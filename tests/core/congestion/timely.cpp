@@ -152,7 +152,7 @@ TEST_CASE("unit.congestion.timely.of_sprayed_packets_the_mean_of_a_round_trip_co
     for (Fixture* f : {&single, &sprayed}) {
         for (int trip = 0; trip < 8; ++trip) {
             const std::int64_t end = f->state.timely.last_update;
-            for (int i = 8; i > 0; --i) {
+            for (int i = 200; i > 0; --i) {
                 f->ack(end, end + 50'000, ((i + trip) % 2 == 0 ? 60 : 100) * kMicrosecond);
             }
             f->ack(end + 1000, end + 50'000, (trip % 2 == 0 ? 60 : 100) * kMicrosecond);

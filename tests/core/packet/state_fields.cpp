@@ -248,7 +248,7 @@ TEST_CASE("unit.state_fields.queue_pairs") {
 TEST_CASE("unit.state_fields.laws") {
     check(treatments<congestion::FlowControl>(),
           {"rate" + kContent, "line_rate" + kContent, "max_window" + kContent,
-           "products" + kContent, "base_rtt" + kContent, "retime" + kContent});
+           "base_rtt" + kContent, "retime" + kContent, "products" + kContent});
     check(treatments<congestion::hpcc::State>(),
           {"current_rate" + kContent, "last_update" + kContent, "u" + kContent, "stage" + kContent,
            "hop" + kContent, "hop_rate" + kContent, "hop_u" + kContent, "hop_stage" + kContent});
