@@ -70,6 +70,7 @@ congestion::Parameters read_congestion(ConfigSection section, Rate nic, std::int
     p.pacing = section.flag("pacing", p.pacing);
     p.window = section.flag("window", p.window);
     p.variable_window = section.flag("variable_window", p.variable_window);
+    p.sprayed_window = section.number("sprayed_window", p.sprayed_window, 0.1, 16);
     // Another law's table may stay in the file, so that `--set congestion.law=...` is enough to
     // change laws; it is checked, too.
     congestion::for_each_law(p, [&](Law its, const char* name, auto hooks, auto& parameters) {
@@ -239,6 +240,7 @@ NicConfig read_nic(ConfigSection section, Tick timeout) {
         section.integer("reorder_threshold", nic.reorder_window / 2, 1, nic.reorder_window - 1));
     nic.ack_every = static_cast<std::int32_t>(section.integer("ack_every", nic.ack_every, 1, 4096));
     nic.ack_chunk = static_cast<std::int32_t>(section.integer("ack_chunk", nic.ack_chunk, 0, 4096));
+    nic.ack_early = section.flag("ack_early", nic.ack_early);
     nic.back_to_zero = section.flag("back_to_zero", nic.back_to_zero);
     nic.nack_interval = section.time("nack_interval", nic.nack_interval);
     nic.retransmit_timeout = section.time("retransmit_timeout", timeout);

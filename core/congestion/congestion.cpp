@@ -65,6 +65,7 @@ Parameters default_parameters(Law law, std::int64_t line_rate) {
     parameters.window = its.window;
     parameters.variable_window = its.variable_window;
     parameters.whole_packets = its.whole_packets;
+    parameters.rate_is_window = its.rate_is_window;
     for_each_law(parameters,
                  [&](Law, const char*, auto hooks, auto& p) { hooks.scale_to(p, line_rate); });
     return parameters;

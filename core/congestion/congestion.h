@@ -32,9 +32,10 @@ void fit_to_packets(Parameters& parameters, std::int64_t payload);
 /// the laws only the chosen one counts.
 std::string parameter_error(const Parameters& parameters);
 
-/// Prepares a new flow's state: rate = line rate. line_rate > 0.
+/// Prepares a new flow's state: rate = line rate. line_rate > 0. `max_window` is one bandwidth-delay product, of which
+/// `products` may be in flight.
 SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int64_t line_rate,
-                            std::int64_t max_window, Tick base_rtt);
+                            std::int64_t max_window, Tick base_rtt, double products = 1);
 /// An ACK (or NACK) arrived. True if the law re-times the packet in wait (State::retime) for a rate
 /// that it has just decided, be it the same as before.
 SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
@@ -69,7 +70,7 @@ inline bool same(const State& a, const State& b, const Parameters& parameters);
 /// switch's) has sent so many of INT's units more, modulo the field.
 inline void renumber_hop(State& state, const Parameters& parameters, int hop, std::uint64_t units);
 /// Bytes that may be in flight; a very large number without a window.
-/// max_window x rate / line_rate, truncated, under variable_window; what a further full packet would exceed, under laws
+/// products x max_window x rate / line_rate, truncated, under variable_window; what a further full packet would exceed, under laws
 /// that send whole packets only. At least 1.
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);
 /// The slowest period with which the law may act by itself (0: it acts on ACKs only): a steady

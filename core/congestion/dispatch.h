@@ -9,10 +9,11 @@
 namespace sluice::congestion {
 
 SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int64_t line_rate,
-                            std::int64_t max_window, Tick base_rtt) {
+                            std::int64_t max_window, Tick base_rtt, double products) {
     state.rate = line_rate;
     state.line_rate = line_rate;
     state.max_window = parameters.window ? max_window : 0;
+    state.products = static_cast<float>(products);
     state.base_rtt = base_rtt;
     state.retime = false;
     visit_law(state, parameters,
@@ -102,8 +103,12 @@ SLUICE_HD inline std::int64_t window(const State& state, const Parameters& param
         return kUnbounded;
     }
     const bool whole_line = !parameters.variable_window || state.rate == state.line_rate;
-    const std::int64_t window =
+    std::int64_t window =
         whole_line ? state.max_window : scaled(state.max_window, state.rate, state.line_rate);
+    if (state.products != 1 && !parameters.rate_is_window) {
+        window = static_cast<std::int64_t>(static_cast<double>(state.products) *
+                                           static_cast<double>(window));
+    }
     return larger(parameters.whole_packets ? window - (parameters.payload - 1) : window, 1);
 }
 

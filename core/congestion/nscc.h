@@ -178,6 +178,7 @@ struct Hooks : LawHooks {
         traits.variable_window = true;
         traits.pacing = false;
         traits.whole_packets = true;
+        traits.rate_is_window = true;
         return traits;
     }
 

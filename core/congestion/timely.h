@@ -7,7 +7,8 @@
 ///   rtt > t_high:                                     rate x (1 - beta (1 - t_high / rtt))
 ///   otherwise:                                        rate x max(0, 1 - beta gradient)
 ///
-/// Round-trip times are whole nanoseconds, truncated. The first ACK only records.
+/// Round-trip times are whole nanoseconds, truncated. The first ACK only records. Of sprayed packets, whose paths have delays
+/// of their own, rtt is the mean over the ACKs of the round trip: two single ones differ by their paths, which is no slope.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +38,17 @@ struct State {
     std::int64_t last_rtt_ns = 0;
     double rtt_diff = 0;
     std::int32_t stage = 0;
+    std::int32_t acks = 0;        ///< of the round trip so far, of a sprayed flow
+    std::int64_t rtt_sum_ns = 0;  ///< theirs
 };
 #define SLUICE_FIELDS_OF_TIMELY(FIRST, NEXT) \
     FIRST(current_rate, content)             \
     NEXT(last_update, content)               \
     NEXT(last_rtt_ns, content)               \
     NEXT(rtt_diff, content)                  \
-    NEXT(stage, content)
+    NEXT(stage, content)                     \
+    NEXT(acks, content)                      \
+    NEXT(rtt_sum_ns, content)
 SLUICE_DESCRIBE(State, SLUICE_FIELDS_OF_TIMELY)
 
 SLUICE_HD inline void update_rate(FlowControl& flow, State& timely, const CommonParameters& common,
@@ -115,10 +120,19 @@ struct Hooks : LawHooks {
 
     SLUICE_HD static bool on_ack(FlowControl& flow, State& timely, const CommonParameters& common,
                                  const Parameters& p, const IntRates&, const Ack& ack) {
+        std::int64_t rtt_ns = (ack.now - ack.sent) / kNanosecond;
+        if (ack.sprayed) {
+            ++timely.acks;
+            timely.rtt_sum_ns += rtt_ns;
+        }
         if (ack.acked <= timely.last_update) {
             return false;
         }
-        const std::int64_t rtt_ns = (ack.now - ack.sent) / kNanosecond;
+        if (ack.sprayed) {
+            rtt_ns = timely.rtt_sum_ns / timely.acks;
+            timely.acks = 0;
+            timely.rtt_sum_ns = 0;
+        }
         if (timely.last_update != 0) {
             update_rate(flow, timely, common, p, rtt_ns);
         }

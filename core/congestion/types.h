@@ -20,7 +20,9 @@ struct CommonParameters {
     bool pacing = true;           ///< rate-bound sending; false: only the window bounds
     bool window = true;           ///< bound bytes in flight
     bool variable_window = true;  ///< scale the window by rate / line rate
+    double sprayed_window = 1.5;  ///< bandwidth-delay products of flows that take several paths
     bool whole_packets = false;   ///< Traits::whole_packets of the law
+    bool rate_is_window = false;  ///< Traits::rate_is_window of the law
     std::int64_t payload = 1000;  ///< bytes per full packet (MTU)
 };
 
@@ -40,19 +42,22 @@ struct IntRates {
 struct FlowControl {
     std::int64_t rate = 0;        ///< current sending rate, bits/s
     std::int64_t line_rate = 0;   ///< its NIC port's rate, bits/s
-    std::int64_t max_window = 0;  ///< bytes; 0: no window
+    std::int64_t max_window = 0;  ///< bytes, one bandwidth-delay product; 0: no window
     Tick base_rtt = 0;            ///< T
     /// The law re-times the packet in wait when the rate changes (HPCC): the NIC then moves the
     /// flow's next departure by the difference of the two pacing gaps of its last packet. Fixed by
     /// start(); with an unchanged rate the difference is zero.
     bool retime = false;
+    float products =
+        1;  ///< of max_window, how many may be in flight; beside `retime` it takes no room
 };
 #define SLUICE_FIELDS_OF_FLOW_CONTROL(FIRST, NEXT) \
     FIRST(rate, content)                           \
     NEXT(line_rate, content)                       \
     NEXT(max_window, content)                      \
     NEXT(base_rtt, content)                        \
-    NEXT(retime, content)
+    NEXT(retime, content)                          \
+    NEXT(products, content)
 SLUICE_DESCRIBE(FlowControl, SLUICE_FIELDS_OF_FLOW_CONTROL)
 
 /// Bytes in flight that keep the flow's idle path full.
@@ -77,8 +82,9 @@ struct Ack {
     std::int64_t trimmed = 0;         ///< bytes beyond `acked` that are to be sent again because a
                                       ///< switch has trimmed them: not in flight
     int links = 0;                    ///< that it has crossed on its way back
-    bool sprayed = false;  ///< the records of all hops but the last are of a port that may be
-                           ///< another one for each packet
+    bool sprayed =
+        false;  ///< each packet may take another path: the ports that wrote its records are
+                ///< others each time, but for the last one
 };
 
 /// What a sender learns of packets that did not arrive.
@@ -112,6 +118,8 @@ struct Traits {
     bool pacing = true;            ///< default of CommonParameters::pacing
     /// A packet leaves only if the window has room for all of it. Else it leaves if there is any room.
     bool whole_packets = false;
+    /// The law sizes the window itself: its rate, which may exceed the line's, stands for so many products.
+    bool rate_is_window = false;
     /// Marking that suits it by default, on ports of 100 Gb/s.
     std::int64_t ecn_kmin = 400'000;
     std::int64_t ecn_kmax = 1'600'000;

@@ -9,6 +9,7 @@
 #include "core/packet/nic_port.h"
 #include "core/packet/selective_repeat.h"
 #include "core/packet/timers.h"
+#include "core/packet/trimming.h"
 
 namespace sluice::step {
 
@@ -100,6 +101,10 @@ SLUICE_HD inline void note_wanted(World& world, NodeId node, const Packet& packe
     Credit& credit = world.credit[packet.flow];
     const std::uint32_t more = (distance_in(packet.stamp) - credit.wanted) & kDistanceMask;
     credit.wanted += more <= kDistanceMask / 2 ? more : 0;
+    // A packet that was trimmed costs another credit. Its sender may have nothing left to send by which it could ask for it.
+    if (is_trimmed(world, packet) && credit.wanted == credit.granted) {
+        ++credit.wanted;
+    }
     if (credit.waits || credit.granted >= credit.wanted) {
         return;
     }
@@ -148,7 +153,7 @@ SLUICE_HD inline void give_credits(World& world, NodeId node, Tick now) {
     Packet packet;
     packet.stamp = stamp_with(now, 0);
     packet.flow = flow;
-    packet.sequence = world.receiver[flow].expected;
+    packet.sequence = credit.granted / most;  // so that pulls take their ways in turn, too
     packet.bytes = static_cast<std::uint16_t>(world.config->format.ack);
     packet.transmission = static_cast<std::uint16_t>(credit.granted);
     packet.kind = static_cast<std::uint16_t>(PacketKind::ack);

@@ -91,6 +91,7 @@ struct NicConfig {
     /// (core/ns3/nic.h).
     Bytes ack_interval = {1};
     Bytes chunk_bytes = {4000};
+    bool ack_early = false;     ///< a flow's first packet and marked ones have ACKs at once
     bool back_to_zero = false;  ///< go-back-0 within a chunk instead of go-back-N
     Tick nack_interval = 500 * kMicrosecond;
     Tick retransmit_timeout = 4 * kMillisecond;  ///< 0: none (ns-3 has none)

@@ -115,7 +115,8 @@ SLUICE_HD inline void take_over(World& world, Host& host, std::uint32_t index, s
     }
     // What is left to the one before is to send again what is lost, at the rate of now.
     congestion::start(before.cc, world.config->congestion, sender.cc.line_rate,
-                      sender.cc.max_window, sender.cc.base_rtt);
+                      sender.cc.max_window, sender.cc.base_rtt,
+                      static_cast<double>(sender.cc.products));
     before.cc.rate = sender.cc.rate;
 }
 

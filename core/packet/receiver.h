@@ -92,7 +92,8 @@ SLUICE_HD inline bool ack_is_due(const NicConfig& nic, const Receiver& receiver,
     const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
     const bool chunk_end = nic.ack_every > 1 && chunk > 0 && receiver.expected % chunk == 0;
     return receiver.expected - receiver.acked >= static_cast<std::uint32_t>(nic.ack_every) ||
-           packet.echo != 0 || chunk_end || receiver.expected == receiver.packets;
+           packet.echo != 0 || chunk_end || receiver.expected == receiver.packets ||
+           (nic.ack_early && (packet.ce != 0 || packet.sequence == 0));
 }
 
 /// Keeps a packet that came out of order, or takes those that follow the one that came in it, and have come before.

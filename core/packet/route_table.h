@@ -108,7 +108,9 @@ SLUICE_HD inline PortId sprayed_port(const World& world, NodeId node, const Pack
         case LoadBalance::entropy:
             if (packet.packet_kind() == PacketKind::data) {
                 const std::uint64_t hash = ecmp_hash(key_of(world, packet), node);
-                return ports[mix_bits(hash << kEntropyBits | entropy_in(packet.stamp)) % count];
+                const std::uint64_t salt = mix_bits(world.config->seed);
+                return ports[mix_bits(salt ^ (hash << kEntropyBits | entropy_in(packet.stamp))) %
+                             count];
             }
             break;
         case LoadBalance::ecmp:

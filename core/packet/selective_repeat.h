@@ -54,6 +54,16 @@ SLUICE_HD inline WindowBits arrived_of(const World& world, FlowSlot flow) {
     return {world.arrived, flow, world.reorder_window};
 }
 
+/// Packets of the flow take several paths, so that they may come in any order.
+SLUICE_HD inline bool takes_several_paths(const World& world, FlowSlot flow) {
+    return repeats_selectively(world) && is_sprayed(world, flow);
+}
+
+/// Bandwidth-delay products that the flow may have in flight. Paths of different delays need more than a base round trip's.
+SLUICE_HD inline double window_products(const World& world, FlowSlot flow) {
+    return takes_several_paths(world, flow) ? world.config->congestion.sprayed_window : 1;
+}
+
 /// Bytes beyond the first that is not acknowledged, of which the sender knows that they have arrived.
 SLUICE_HD inline std::int64_t arrived_beyond(const World& world, const Sender& sender) {
     return repeats_selectively(world) ? world.scoreboard[sender.flow].sacked_bytes : 0;

@@ -132,7 +132,8 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
     const bool global = world.config->nic.global_base_rtt;
     congestion::start(sender.cc, world.config->congestion, world.egress[port].line_rate,
                       global ? world.max_window : world.flow_window[flow],
-                      global ? world.base_rtt : world.flow_base_rtt[flow]);
+                      global ? world.base_rtt : world.flow_base_rtt[flow],
+                      window_products(world, flow));
     sender.window = congestion::window(sender.cc, world.config->congestion);
     begin_credits(world, sender);
     world.sender_at[flow] = index;
@@ -317,6 +318,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.arrived = ack.acked + arrived_beyond(world, sender);
     ack.trimmed = trimmed_beyond(world, sender);
     ack.links = packet.hop;
+    ack.sprayed = takes_several_paths(world, sender.flow);
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
@@ -324,7 +326,6 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
             packet.int_hops < world.int_stride) {
             ack.hops = slot + 1;
             ack.hop_count = packet.int_hops;
-            ack.sprayed = repeats_selectively(world) && is_sprayed(world, sender.flow);
         }
     }
     return ack;

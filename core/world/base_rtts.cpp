@@ -31,6 +31,13 @@ const BaseRtt& BaseRtts::add(const FlowSpec& spec) {
     return opened_.emplace(key(spec), pair).first->second;
 }
 
+std::int64_t BaseRtts::most_in_flight(std::int64_t window) const {
+    const bool several_paths =
+        config_.nic.transport == Transport::selective_repeat && config_.sprayed_classes() != 0;
+    const double products = several_paths ? config_.congestion.sprayed_window : 1;
+    return static_cast<std::int64_t>(products * static_cast<double>(window));
+}
+
 std::int64_t BaseRtts::largest_window() const {
     if (!by_pair()) {
         return window(network_);

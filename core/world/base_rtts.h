@@ -27,6 +27,9 @@ class BaseRtts {
         return config_.congestion.window ? pair.bdp.count : 0;
     }
 
+    /// Bytes that a flow with that window may have in flight, whichever ways its packets take.
+    std::int64_t most_in_flight(std::int64_t window) const;
+
     // by_pair() only:
     /// Those of a list's pairs, whose `paths` are given for all or none.
     void set_list(const std::vector<FlowSpec>& list, const std::vector<FlowPath>& paths);

@@ -68,7 +68,7 @@ NetworkFlows::NetworkFlows(World& world, const Topology& topology, Routing& rout
 
 void NetworkFlows::provide_ints(const std::vector<FlowPath>& paths) {
     // Without a window, four times the largest BDP may be on its way.
-    const std::int64_t window = base_rtts_.largest_window();
+    const std::int64_t window = base_rtts_.most_in_flight(base_rtts_.largest_window());
     ints_.provide(window > 0 ? window : 4 * base_rtts_.network().bdp.count);
     int longest = 1;
     for (const FlowSpec& spec : registry_.list()) {
@@ -154,7 +154,7 @@ void NetworkFlows::make_room(const FlowSpec& spec) {
     if (base_rtts_.by_pair() && !base_rtts_.knows(spec)) {
         const BaseRtt& pair = base_rtts_.add(spec);
         if (ints_.in_use()) {
-            ints_.provide(base_rtts_.window(pair));
+            ints_.provide(base_rtts_.most_in_flight(base_rtts_.window(pair)));
         }
     }
 }

@@ -453,6 +453,9 @@ std::vector<CombinationRule> all_rules() {
              return c.network.nic.ack_every == 1 && (flow_mode(c) || !c.network.nic.back_to_zero);
          },
          "every packet has an ACK of its own"},
+        {"early-acks-are-all", E::no_effect, "network.nic.ack_early", "network.nic.ack_every = 1",
+         [](const Config& c) { return c.network.nic.ack_every == 1; },
+         "every packet has an ACK of its own"},
         {"flow-mode-has-no-pauses", E::no_effect, "network.packet.pause", "mode flow", flow_mode,
          "mode flow has no pause frames"},
         {"keys-of-pfc", E::no_effect,
@@ -467,7 +470,17 @@ std::vector<CombinationRule> all_rules() {
         {"ecn-is-off", E::no_effect, "network.ecn.* !network.ecn.enabled",
          "network.ecn.enabled = false", [](const Config& c) { return !c.network.ecn.enabled; },
          "nothing is marked"},
-        {"no-window-to-vary", E::no_effect, "congestion.variable_window",
+        {"one-path-has-one-window", E::no_effect, "congestion.sprayed_window",
+         "network.nic.transport = \"go-back-n\", packets are not sprayed, or congestion.law = "
+         "\"nscc\" or \"rccc\"",
+         [](const Config& c) {
+             const congestion::Law law = c.network.congestion.law;
+             return c.network.nic.transport == Transport::go_back_n || !sprays(c) ||
+                    law == congestion::Law::nscc || law == congestion::Law::rccc;
+         },
+         "it is of flows whose packets take several paths, under laws without a maxwnd of their "
+         "own"},
+        {"no-window-to-vary", E::no_effect, "congestion.variable_window congestion.sprayed_window",
          "congestion.window = false", [](const Config& c) { return !c.network.congestion.window; },
          "there is no window"},
         {"pfc-drops-nothing", E::no_effect, "network.buffer.egress_alpha", "network.pfc = true",

@@ -22,6 +22,7 @@ struct Fixture {
     State state;
     Tick now = kMillisecond;
     std::int64_t arrived = 0;
+    bool sprayed = false;
 
     Fixture() {
         state.swift = swift::State{};  // the compiler does not see that start() writes this law's
@@ -43,6 +44,7 @@ struct Fixture {
         event.next = arrived + 50'000;
         event.arrived = arrived;
         event.links = links;
+        event.sprayed = sprayed;
         on_ack(state, parameters, rates, event);
     }
 
@@ -183,4 +185,40 @@ TEST_CASE("unit.congestion.swift.conflicts_are_named") {
     p = default_parameters(Law::swift, kLine);
     p.swift.beta = 2;
     CHECK(parameter_error(p) == "swift beta must be from 0 to 1");
+}
+
+TEST_CASE("unit.congestion.swift.several_paths_have_a_larger_window") {
+    // 1.5 products from the beginning, of which the first is the line rate: more paces nothing.
+    Fixture f;
+    start(f.state, f.parameters, kLine, 100'000, kBase, 1.5);
+    CHECK(window(f.state, f.parameters) == 150'000);
+    f.ack(10 * kMicrosecond);
+    CHECK(f.cwnd() == 150);
+    f.ack(25 * kMicrosecond);
+    CHECK(f.cwnd() == doctest::Approx(126));
+    CHECK(std::llabs(window(f.state, f.parameters) - 126'000) <= 1);
+    CHECK(f.state.rate > kLine);
+    f.ack(25 * kMicrosecond, 1, kMillisecond);
+    f.ack(25 * kMicrosecond, 1, kMillisecond);
+    CHECK(f.cwnd() == doctest::Approx(126 * 0.84 * 0.84));
+    CHECK(std::llabs(f.state.rate - 88'905'600'000) <= 1);
+}
+
+TEST_CASE("unit.congestion.swift.of_sprayed_packets_the_mean_delay_counts") {
+    // One in ten by a path on which it takes 50 us, the others 10 us: 14 us, below the target of 20 us. Then all 50 us.
+    Fixture f;
+    f.sprayed = true;
+    for (int i = 0; i < 500; ++i) {
+        f.ack((i % 10 == 9 ? 50 : 10) * kMicrosecond, 1, 100 * kNanosecond);
+    }
+    CHECK(f.cwnd() == 100);
+    for (int i = 0; i < 100; ++i) {
+        f.ack(50 * kMicrosecond, 1, 100 * kNanosecond);
+    }
+    CHECK(f.cwnd() < 100);
+    Fixture single;  // of one path, every packet may be the one by which it decreases
+    for (int i = 0; i < 500; ++i) {
+        single.ack((i % 10 == 9 ? 50 : 10) * kMicrosecond, 1, 100 * kNanosecond);
+    }
+    CHECK(single.cwnd() < 70);
 }

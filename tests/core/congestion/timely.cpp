@@ -22,6 +22,7 @@ struct Fixture {
     IntRates rates;
     State state;
     std::int64_t acked = 0;
+    bool sprayed = false;
 
     Fixture() {
         state.timely = timely::State{};  // the compiler does not see that start() writes this law's
@@ -40,6 +41,7 @@ struct Fixture {
         event.sent = kMillisecond;
         event.acked = acknowledged;
         event.next = next;
+        event.sprayed = sprayed;
         on_ack(state, parameters, rates, event);
     }
 };
@@ -139,4 +141,23 @@ TEST_CASE("unit.congestion.timely.rtt_is_truncated_to_nanoseconds") {
     Fixture f;
     f.round_trip(100 * kMicrosecond + 999);
     CHECK(f.state.timely.last_rtt_ns == 100'000);
+}
+
+TEST_CASE("unit.congestion.timely.of_sprayed_packets_the_mean_of_a_round_trip_counts") {
+    // Two paths, of 60 and 100 us, by turns. The ACK that ends a round trip is of one, then of the other: for single packets
+    // that is a slope.
+    Fixture single;
+    Fixture sprayed;
+    sprayed.sprayed = true;
+    for (Fixture* f : {&single, &sprayed}) {
+        for (int trip = 0; trip < 8; ++trip) {
+            const std::int64_t end = f->state.timely.last_update;
+            for (int i = 200; i > 0; --i) {
+                f->ack(end, end + 50'000, ((i + trip) % 2 == 0 ? 60 : 100) * kMicrosecond);
+            }
+            f->ack(end + 1000, end + 50'000, (trip % 2 == 0 ? 60 : 100) * kMicrosecond);
+        }
+    }
+    CHECK(single.state.rate < kLine / 2);
+    CHECK(sprayed.state.rate > kLine * 95 / 100);
 }

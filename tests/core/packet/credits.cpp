@@ -99,3 +99,41 @@ TEST_CASE("unit.step.credits.any_order_of_execution") {
         }
     }
 }
+
+TEST_CASE("unit.step.credits.pulls_take_their_ways_in_turn") {
+    // From one leaf to another one over four spines. Back come ACKs and pulls, by each spine as many.
+    Case given;
+    given.topology = build_leaf_spine({2, 4, 1, 1, {}, {}});
+    given.config = config_for(congestion::Law::rccc);
+    given.config.nic.transport = Transport::selective_repeat;
+    given.config.load_balance = LoadBalance::round_robin;
+    given.flows = {flow(0, 1, 4'000'000, 0)};
+    given.stop = kSecond;
+    Rig rig(given);
+    engine::Driver driver(rig.store, {}, {});
+    driver.advance(given.stop, rig);
+    const std::vector<PortStatistics> statistics = rig.store.port_statistics(given.stop);
+    const NodeId leaf =
+        given.topology.node_of(given.topology.peer_of(given.topology.first_port(1)));
+    std::vector<std::int64_t> sent;
+    for (std::uint32_t i = 0; i < given.topology.port_count(leaf); ++i) {
+        const PortId port = given.topology.first_port(leaf) + i;
+        if (!given.topology.is_host(given.topology.neighbor(port))) {
+            sent.push_back(static_cast<std::int64_t>(statistics[port].tx_packets));
+        }
+    }
+    REQUIRE(sent.size() == 4);
+    const auto [least, most] = std::minmax_element(sent.begin(), sent.end());
+    CHECK(*least > 1000);  // ACKs alone
+    CHECK(*most - *least <= 8);
+}
+
+TEST_CASE("unit.step.credits.a_trimmed_tail_has_credits_without_asking") {
+    // Everything leaves before the first answer. What is trimmed needs credits for which no packet can ask any more.
+    for (const std::int64_t size : {5000, 20'000, 40'000}) {
+        const TrimmedRun run(pulled(incast(congestion::Law::rccc, 16, size)));
+        CHECK(run.trimmed > 20);
+        CHECK(run.late == 0);
+        CHECK(run.last() < 100 * kMicrosecond);
+    }
+}

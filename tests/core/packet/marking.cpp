@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/congestion/int_record.h"
-#include "tests/support/step_support.h"
+#include "tests/support/star_support.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -153,4 +153,34 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     step::Wire& link = rig.world.link[given.topology.first_port(2)];
     CHECK(link.size() == 2);
     CHECK(+link.front().int_hops == 1);
+}
+
+TEST_CASE("unit.step.marking.marked_packets_may_be_answered_at_once") {
+    // Two senders at one port, where every packet that leaves others behind is marked. An ACK for eight packets, or for each
+    // marked one.
+    Case given = incast(congestion::Law::dcqcn, 2, 400'000);
+    given.config.ecn.points = {{gigabits_per_second(100), Bytes{0}, Bytes{0}, 1.0}};
+    given.config.nic.ack_every = 8;
+    given.config.nic.ack_chunk = 0;
+    given.stop = kSecond;
+    for (const Transport transport : {Transport::go_back_n, Transport::selective_repeat}) {
+        given.config.nic.transport = transport;
+        const auto acks = [&](bool at_once) {
+            given.config.nic.ack_early = at_once;
+            Rig rig(given);
+            engine::Driver driver(rig.store, {}, {});
+            driver.advance(given.stop, rig);
+            const std::vector<PortStatistics> ports = rig.store.port_statistics(given.stop);
+            const PortStatistics& receiver = ports[given.topology.first_port(2)];
+            const PortStatistics& marking =
+                ports[given.topology.peer_of(given.topology.first_port(2))];
+            return std::make_pair(receiver.tx_packets, marking.ecn_marks);
+        };
+        const auto [few, marks] = acks(false);
+        CHECK(marks > 200);
+        CHECK(few < marks / 2);
+        const auto [many, marked] = acks(true);
+        CHECK(many >= marked);
+        CHECK(many <= 800);
+    }
 }

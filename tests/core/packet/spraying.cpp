@@ -67,3 +67,36 @@ TEST_CASE("unit.step.spraying.of_all_priorities_is_spraying") {
         given.config.sprayed_priorities = 0;
     }
 }
+
+TEST_CASE("unit.step.spraying.several_paths_have_larger_windows") {
+    // Of flow 0, which goes by one path, and of flow 1, which is sprayed: 1 and 1.5 bandwidth-delay products.
+    Case given = across_spines();
+    given.config = config_for(congestion::Law::none);
+    given.config.sprayed_priorities = 1U << 2;
+    given.flows = {given.flows[0], given.flows[1]};
+    given.flows[1].start = 0;
+    const auto windows = [&](Tick at) {
+        Rig rig(given);
+        engine::Driver driver(rig.store, {}, {});
+        driver.advance(at, rig);
+        const step::World& world = rig.store.world();
+        std::vector<double> products;
+        for (FlowSlot flow = 0; flow < 2; ++flow) {
+            REQUIRE(world.sender_at[flow] != kNone);
+            products.push_back(static_cast<double>(step::sender_of(world, flow).window) /
+                               static_cast<double>(world.max_window));
+        }
+        return products;
+    };
+    CHECK(windows(kMicrosecond) ==
+          std::vector<double>{1, 1});  // go-back-N is not for several paths
+    given.config.nic.transport = Transport::selective_repeat;
+    CHECK(windows(kMicrosecond) == std::vector<double>{1, 1.5});
+    given.config.congestion.sprayed_window = 2;
+    CHECK(windows(kMicrosecond) == std::vector<double>{1, 2});
+    // A message that takes a queue pair over has its window.
+    given.flows[1].connection = 0;
+    given.flows[0] = given.flows[1];
+    given.flows[0].size = 20'000;
+    CHECK(windows(3 * kMicrosecond) == std::vector<double>{2, 2});
+}

@@ -248,7 +248,7 @@ TEST_CASE("unit.state_fields.queue_pairs") {
 TEST_CASE("unit.state_fields.laws") {
     check(treatments<congestion::FlowControl>(),
           {"rate" + kContent, "line_rate" + kContent, "max_window" + kContent,
-           "base_rtt" + kContent, "retime" + kContent});
+           "base_rtt" + kContent, "retime" + kContent, "products" + kContent});
     check(treatments<congestion::hpcc::State>(),
           {"current_rate" + kContent, "last_update" + kContent, "u" + kContent, "stage" + kContent,
            "hop" + kContent, "hop_rate" + kContent, "hop_u" + kContent, "hop_stage" + kContent});
@@ -259,13 +259,13 @@ TEST_CASE("unit.state_fields.laws") {
            "started" + kContent});
     check(treatments<congestion::timely::State>(),
           {"current_rate" + kContent, "last_update" + kContent, "last_rtt_ns" + kContent,
-           "rtt_diff" + kContent, "stage" + kContent});
+           "rtt_diff" + kContent, "stage" + kContent, "acks" + kContent, "rtt_sum_ns" + kContent});
     check(treatments<congestion::dctcp::State>(),
           {"alpha" + kContent, "last_update" + kContent, "high_seq" + kContent, "marked" + kContent,
            "batch" + kContent, "marked_before" + kContent, "reduced" + kContent});
     check(treatments<congestion::swift::State>(),
           {"cwnd" + kContent, "rtt" + kContent, "last_decrease" + kInstant, "arrived" + kContent,
-           "retransmit_cnt" + kContent});
+           "retransmit_cnt" + kContent, "mean_rtt" + kContent});
     check(treatments<congestion::nscc::State>(),
           {"cwnd" + kContent, "inc" + kContent, "avg_delay" + kContent, "base" + kContent,
            "arrived" + kContent, "received" + kContent, "achieved" + kContent, "ignored" + kContent,
