@@ -34,7 +34,8 @@ void set_likely(const BuiltExperiment& built, Mode mode, double settled_s, Expec
         time.likely_s = kCopiedJobSeconds + kCopiedTimesLeast * time.least_s;
         time.likely_why = "its parts are copies whose data meets at its destination at most";
     } else if (wakes_locally(built, mode)) {
-        const double colliding = built.estimate.colliding_hops / built.estimate.packet_hops;
+        const double colliding =
+            built.estimate.colliding_hops / std::max(built.estimate.packet_hops, 1.0);
         time.likely_s = kCollidingLocally * colliding * time.most_s + (1 - colliding) * settled_s;
         time.likely_why =
             "messages that meet between switches contend, the others settle one by one";

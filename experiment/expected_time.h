@@ -33,8 +33,8 @@ inline constexpr double kLeastSeconds = 1e-3;
 /// flow's columns in sender, receiver and results; an operation of a job and its dependencies.
 inline constexpr double kBytesPerPort = 10e3;
 inline constexpr double kBytesPerFlow = 250;
-inline constexpr double kBytesPerOperation = 250;
-inline constexpr double kBytesPerProcess = 10e6;
+inline constexpr double kBytesPerOperation = 100;
+inline constexpr double kBytesPerProcess = 20e6;
 
 /// Likely times of hybrid and wormhole mode, as user_s of `sluice run --mode wormhole --no-memo` (bench/wormhole/scenarios,
 /// examples) was: where data of different hosts meets at its destination at most, parts are copies of each other and steady, and

@@ -246,7 +246,9 @@ void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& conf
         config.calibrated = true;
     }
     if (const Interconnect* nvls = gpu.find_interconnect("nvls")) config.nvls = nvls->calibration;
-    config.nccl = NcclHardware{gpu.nccl_link(interconnect), nullptr, {}};
+    if (gpu.find_interconnect(interconnect) != nullptr) {
+        config.nccl = NcclHardware{gpu.nccl_link(interconnect), nullptr, {}};
+    }
 }
 
 void read_collectives(ConfigSection& section, TrainingConfig& config) {
@@ -357,7 +359,11 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
     const std::vector<NodeId> hosts = site.take(config.ranks(), uneven ? config.tp : 0);
     add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts, queue_pairs);
-    config.nccl->nic = [rates = nic_rates(topology, hosts)](RankId rank) { return rates[rank]; };
+    if (config.nccl) {
+        config.nccl->nic = [rates = nic_rates(topology, hosts)](RankId rank) {
+            return rates[rank];
+        };
+    }
     static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
     part.description = fmt::format(
         "one iteration of {} on {} GPUs (TP{} EP{} DP{} PP{}), {} micro-batches of {} x {} tokens",

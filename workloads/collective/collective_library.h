@@ -65,6 +65,8 @@ struct CollectiveOptions {
     RingOrder ring_order = RingOrder::given;
     /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
     std::int64_t chunk = 0;
+    bool plans_chunk =
+        false;               ///< under algorithm nccl between servers as NCCL, whatever `chunk` is
     Tick overhead = 0;       ///< software, once per collective and member, before it sends
     Tick step_overhead = 0;  ///< of each message on top of the network's
     /// The same where both ends are in one server, and where an NVSwitch is one; unset: the same.

@@ -35,7 +35,7 @@ Course nccl_course(const NcclPlan& plan, const CollectiveOptions& options, std::
     course.planned = true;
     course.protocol = plan.protocol;
     if (options.channels == kUsualChannels) course.channels = plan.channels;
-    if (options.chunk == kUsualChunk) course.chunk = plan.chunk;
+    if (options.chunk == kUsualChunk || options.plans_chunk) course.chunk = plan.chunk;
     course.in_flight = plan.in_flight;
     double base = plan.base_us;
     double server_step = plan.server_step_us;

@@ -121,8 +121,7 @@ std::vector<OpId> add_nvls_tree(Schedule& schedule, CollectiveKind kind) {
     if (!options.computed_in_server || !options.nvls) {
         schedule.fail(
             "algorithm nvls-tree needs a GPU type that has NVLS, and traffic inside servers that "
-            "is "
-            "computed");
+            "is computed");
     }
     return add_two_level(schedule, kind, servers, servers.front().size(), *options.nvls,
                          AcrossServers::tree);

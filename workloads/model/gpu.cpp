@@ -145,8 +145,10 @@ const Interconnect* Gpu::find_interconnect(const std::string& interconnect) cons
 }
 
 NcclLink Gpu::nccl_link(const std::string& interconnect) const {
+    const Interconnect* const found = find_interconnect(interconnect);
+    if (found == nullptr) throw InternalError(name + " has no interconnect " + interconnect);
     const bool nvlink = interconnect.rfind("pcie", 0) != 0;
-    return {nvlink, find_interconnect(interconnect)->ring.bytes_per_second};
+    return {nvlink, found->ring.bytes_per_second};
 }
 
 const char* Gpu::usual_interconnect() const {

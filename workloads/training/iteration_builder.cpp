@@ -21,6 +21,7 @@ CollectiveOptions collective_options(const TrainingConfig& config, const RankPla
     options.channels = config.channels;
     options.ring_order = config.ring_order;
     options.chunk = config.chunk;
+    options.plans_chunk = config.chunk == 0;
     options.overhead = config.collective_overhead;
     options.step_overhead = config.step_overhead;
     options.window = config.all_to_all_window;
