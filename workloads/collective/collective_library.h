@@ -65,8 +65,9 @@ struct CollectiveOptions {
     RingOrder ring_order = RingOrder::given;
     /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
     std::int64_t chunk = 0;
-    bool plans_chunk =
-        false;               ///< under algorithm nccl between servers as NCCL, whatever `chunk` is
+    /// Trees of algorithm nccl between servers have NCCL's chunks, whatever `chunk` is. Its rings take about as long in whole
+    /// steps, which are fewer.
+    bool plans_chunk = false;
     Tick overhead = 0;       ///< software, once per collective and member, before it sends
     Tick step_overhead = 0;  ///< of each message on top of the network's
     /// The same where both ends are in one server, and where an NVSwitch is one; unset: the same.

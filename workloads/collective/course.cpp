@@ -35,11 +35,11 @@ Course nccl_course(const NcclPlan& plan, const CollectiveOptions& options, std::
     course.planned = true;
     course.protocol = plan.protocol;
     if (options.channels == kUsualChannels) course.channels = plan.channels;
-    if (options.chunk == kUsualChunk || options.plans_chunk) course.chunk = plan.chunk;
+    const bool ring = plan.path == NcclPath::ring;
+    if (options.chunk == kUsualChunk || (options.plans_chunk && !ring)) course.chunk = plan.chunk;
     course.in_flight = plan.in_flight;
     double base = plan.base_us;
     double server_step = plan.server_step_us;
-    const bool ring = plan.path == NcclPath::ring;
     const bool tree = plan.path == NcclPath::tree;
     const NcclChoice* measured = options.intra_node.nccl().find(NcclAlgorithm::ring, plan.protocol);
     if (measured != nullptr && (ring || tree)) base = measured->base_us;
