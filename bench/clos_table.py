@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/fabric clos: one job on a Clos under three ways to build it, on one and four planes, with and without a slow cable."""
 import csv
+import hashlib
 import json
 import math
 import pathlib
@@ -17,7 +18,7 @@ FABRICS = {
         "network.load_balance=entropy", "network.entropy_recycle=true", "network.nic.transport=selective-repeat",
         "network.pfc=false", "network.trim.threshold=100KB", "network.trim.reference_rate=100Gbps", "congestion.law=nscc"],
 }
-# Of the 95% interval of a mean of so many runs (Student).
+# Of the 95% interval of a mean of so many runs (Student); of a number that is not here the next smaller one's.
 QUANTILES = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262, 12: 2.201, 16: 2.131,
              20: 2.093}
 
@@ -78,7 +79,8 @@ def most_frequent(words):
 def row(case, runs):
     fabric, planes, slow, placement = case
     times = [run["ms"] for run in runs]
-    half = QUANTILES[len(times)] * statistics.stdev(times) / math.sqrt(len(times)) if len(times) in QUANTILES else math.nan
+    quantile = QUANTILES[max(count for count in QUANTILES if count <= len(times))] if len(times) > 1 else math.inf
+    half = quantile * statistics.stdev(times) / math.sqrt(len(times)) if len(times) > 1 else math.inf
     busiest, count = most_frequent([run["busiest"] for run in runs])
     used = statistics.mean(run["used"] for run in runs)
     cells = [fabric, placement, planes, "one at a quarter" if slow else "whole", f"{statistics.mean(times):.2f} ± {half:.2f}",
@@ -88,14 +90,17 @@ def row(case, runs):
 
 
 def clos(options):
-    """Prints the table. Each run is a line of runs.jsonl in --out, and is not repeated."""
+    """Prints the table. Each run is a line of runs.jsonl in --out, and is not repeated by the same program on the same files."""
     folder = pathlib.Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "runs.jsonl"
+    sources = [pathlib.Path(options.program), pathlib.Path(SCENARIO), pathlib.Path(__file__)]
+    stamp = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     known = {}
     for text in kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []:
         line = json.loads(text)
-        known[(*line["case"], line["seed"])] = line["run"]
+        if line["stamp"] == stamp:
+            known[(*line["case"], line["seed"])] = line["run"]
     print("| fabric | ranks | planes | cables | iteration, ms | busiest cable, in use | which | longest queue |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for placement in options.placements:
@@ -109,7 +114,7 @@ def clos(options):
                         if key not in known:
                             known[key] = one_run(options.program, case, seed, folder)
                             with open(kept, "a", encoding="utf-8") as sink:
-                                sink.write(json.dumps({"case": case, "seed": seed, "run": known[key]}) + "\n")
+                                sink.write(json.dumps({"stamp": stamp, "case": case, "seed": seed, "run": known[key]}) + "\n")
                         runs.append(known[key])
                     print(row(case, runs), flush=True)
     return 0

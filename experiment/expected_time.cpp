@@ -2,16 +2,12 @@
 #include "experiment/expected_time.h"
 
 #include <algorithm>
-#include <cstdint>
 
-#include "experiment/wake_choice.h"
+#include "scenario/combinations/configuration.h"
 
 namespace sluice {
 
 namespace {
-
-/// Links of a way that passes one switch.
-constexpr std::int64_t kThroughOneSwitch = 2;
 
 bool has_experts(const BuiltExperiment& built) {
     return std::any_of(built.class_names.begin(), built.class_names.end(), [](const auto& name) {
@@ -19,21 +15,14 @@ bool has_experts(const BuiltExperiment& built) {
     });
 }
 
-/// Whether events wake flows that share their ports, and nobody else.
-bool wakes_locally(const BuiltExperiment& built, Mode mode) {
-    const Wake asked = built.experiment.phases.wake;
-    return has_phases(mode) && (asked == Wake::data || (asked == Wake::automatic &&
-                                                        choose_wake(built).wake == Wake::data));
-}
-
 void set_likely(const BuiltExperiment& built, Mode mode, double settled_s, ExpectedTime& time) {
-    // The last ones of ways at most, and all ways alike.
-    const bool apart = built.estimate.longest_path <= kThroughOneSwitch &&
+    // The last ports of paths at most, and all paths are of one kind.
+    const bool apart = built.estimate.longest_path <= kOneSwitch &&
                        built.estimate.shared_ports <= built.experiment.topology.host_count();
     if (may_hold_copies(built) && apart) {
         time.likely_s = kCopiedJobSeconds + kCopiedTimesLeast * time.least_s;
         time.likely_why = "its parts are copies whose data meets at its destination at most";
-    } else if (wakes_locally(built, mode)) {
+    } else if (has_phases(mode) && built.experiment.phases.local()) {
         const double colliding =
             built.estimate.colliding_hops / std::max(built.estimate.packet_hops, 1.0);
         time.likely_s = kCollidingLocally * colliding * time.most_s + (1 - colliding) * settled_s;

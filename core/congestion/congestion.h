@@ -69,9 +69,9 @@ inline bool same(const State& a, const State& b, const Parameters& parameters);
 /// The flow is the copy of one at other ports, of which the one at `hop` of its path (0: the first
 /// switch's) has sent so many of INT's units more, modulo the field.
 inline void renumber_hop(State& state, const Parameters& parameters, int hop, std::uint64_t units);
-/// Bytes that may be in flight; a very large number without a window.
-/// products x max_window x rate / line_rate, truncated, under variable_window; what a further full packet would exceed, under laws
-/// that send whole packets only. At least 1.
+/// Bytes that may be in flight; a very large number without a window. Under variable_window it is
+/// products x max_window x rate / line_rate, truncated. Under laws that send whole packets only it is what a further full
+/// packet would exceed. At least 1.
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);
 /// The slowest period with which the law may act by itself (0: it acts on ACKs only): a steady
 /// phase must have observed at least this long.

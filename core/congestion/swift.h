@@ -26,7 +26,7 @@
 namespace sluice::congestion::swift {
 
 struct Parameters {
-    Tick base_target = 0;  ///< 0: the flow's base RTT, times FlowControl::products
+    Tick base_target = 0;  ///< 0: the flow's base RTT, times FlowControl::products if above 1
     Tick hop_scale = kMicrosecond;
     Tick fs_range = 20 * kMicrosecond;
     double fs_min_cwnd = 0.1;
@@ -63,10 +63,11 @@ SLUICE_HD inline double target_delay(const FlowControl& flow, const Parameters& 
     const double a = range / (1 / std::sqrt(p.fs_min_cwnd) - least);
     const double scaling = a / std::sqrt(cwnd) - a * least;
     const double bounded = scaling < 0 ? 0 : scaling > range ? range : scaling;
-    // A window of several products is not above the target as long as nobody else is in its way.
-    const double base =
-        p.base_target > 0 ? static_cast<double>(p.base_target)
-                          : static_cast<double>(flow.base_rtt) * static_cast<double>(flow.products);
+    // A window of several products keeps the rtt of a flow alone at as many base RTTs. No rtt is below one.
+    const auto products = static_cast<double>(flow.products);
+    const double base = p.base_target > 0
+                            ? static_cast<double>(p.base_target)
+                            : static_cast<double>(flow.base_rtt) * (products > 1 ? products : 1);
     return base + static_cast<double>(links * p.hop_scale) + bounded;
 }
 

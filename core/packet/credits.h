@@ -153,7 +153,7 @@ SLUICE_HD inline void give_credits(World& world, NodeId node, Tick now) {
     Packet packet;
     packet.stamp = stamp_with(now, 0);
     packet.flow = flow;
-    packet.sequence = credit.granted / most;  // so that pulls take their ways in turn, too
+    packet.sequence = credit.granted / most;  // so that pulls take their paths in turn, too
     packet.bytes = static_cast<std::uint16_t>(world.config->format.ack);
     packet.transmission = static_cast<std::uint16_t>(credit.granted);
     packet.kind = static_cast<std::uint16_t>(PacketKind::ack);

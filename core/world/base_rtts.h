@@ -27,7 +27,7 @@ class BaseRtts {
         return config_.congestion.window ? pair.bdp.count : 0;
     }
 
-    /// Bytes that a flow with that window may have in flight, whichever ways its packets take.
+    /// Bytes that a flow with that window may have in flight, whichever paths its packets take.
     std::int64_t most_in_flight(std::int64_t window) const;
 
     // by_pair() only:

@@ -17,6 +17,9 @@ namespace sluice {
 
 struct Scenario;
 
+/// Links of a path through one switch.
+inline constexpr std::int64_t kOneSwitch = 2;
+
 /// What the built workload shows, for what is chosen by it.
 struct WorkloadFacts {
     bool only_jobs = false;         ///< every flow is a message of a job

@@ -145,8 +145,6 @@ constexpr double kLong = 0.5;
 /// What packets do sooner, seconds, partitions do soon enough, and their audit knows their error better: less is executed that
 /// it could have a share of, and more is added for shares that are held (docs/audit.md).
 constexpr double kSoon = 20;
-/// Links of a way through one switch.
-constexpr std::int64_t kOneSwitch = 2;
 
 /// Something that is asked for goes by partitions, though it would not be refused without them.
 bool asks_for_partitions(const Config& c) {

@@ -27,11 +27,12 @@ bool has_nvswitch(const Topology& topology) {
 NcclLimits read_nccl_limits(ConfigSection& section) {
     NcclLimits limits;
     if (section.has("nccl_algorithm")) {
-        limits.path = section.choice<NcclPath>("nccl_algorithm", NcclPath::ring,
-                                               {{"ring", NcclPath::ring},
-                                                {"tree", NcclPath::tree},
-                                                {"nvls-tree", NcclPath::nvls_tree},
-                                                {"pat", NcclPath::pat}});
+        limits.algorithm =
+            section.choice<NcclNetworkAlgorithm>("nccl_algorithm", NcclNetworkAlgorithm::ring,
+                                                 {{"ring", NcclNetworkAlgorithm::ring},
+                                                  {"tree", NcclNetworkAlgorithm::tree},
+                                                  {"nvls-tree", NcclNetworkAlgorithm::nvls_tree},
+                                                  {"pat", NcclNetworkAlgorithm::pat}});
     }
     if (section.has("nccl_protocol")) {
         limits.protocol = section.choice<NcclProtocol>("nccl_protocol", NcclProtocol::simple,
@@ -92,8 +93,9 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
     return options;
 }
 
-std::vector<double> nic_rates(const Topology& topology, const std::vector<NodeId>& hosts) {
-    std::vector<double> rates;
+std::function<double(RankId)> nic_rates(const Topology& topology,
+                                        const std::vector<NodeId>& hosts) {
+    const auto rates = std::make_shared<std::vector<double>>();
     for (const NodeId host : hosts) {
         double bits = 0;
         const PortId first = topology.first_port(host);
@@ -101,9 +103,9 @@ std::vector<double> nic_rates(const Topology& topology, const std::vector<NodeId
             const bool inside = topology.kind(topology.neighbor(port)) == NodeKind::nvswitch;
             if (!inside) bits += static_cast<double>(topology.rate(port).bits_per_second);
         }
-        rates.push_back(bits / 8);
+        rates->push_back(bits / 8);
     }
-    return rates;
+    return [rates](RankId rank) { return (*rates)[rank]; };
 }
 
 void place_collectives(CollectiveOptions& options, const Topology& topology,
@@ -114,9 +116,7 @@ void place_collectives(CollectiveOptions& options, const Topology& topology,
     options.rail = [places](RankId rank) { return places->rail[rank]; };
     options.joined = places->joined;
     options.queue_pairs = places->queue_pairs;
-    if (!options.nccl) return;
-    const auto rates = std::make_shared<const std::vector<double>>(nic_rates(topology, hosts));
-    options.nccl->nic = [rates](RankId rank) { return (*rates)[rank]; };
+    if (options.nccl) options.nccl->nic = nic_rates(topology, hosts);
 }
 
 }  // namespace sluice

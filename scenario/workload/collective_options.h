@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "scenario/scenario.h"
@@ -22,8 +23,8 @@ RingOrder read_ring_order(ConfigSection& section);
 
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario);
 
-/// B/s of each host's ports of the network: NVSwitches are inside a server.
-std::vector<double> nic_rates(const Topology& topology, const std::vector<NodeId>& hosts);
+/// By rank: B/s of its host's ports of the network, without those to NVSwitches. Rank r is on hosts[r].
+std::function<double(RankId)> nic_rates(const Topology& topology, const std::vector<NodeId>& hosts);
 
 /// Where the job's ranks are: rank r on hosts[r].
 void place_collectives(CollectiveOptions& options, const Topology& topology,

@@ -359,11 +359,7 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
     const std::vector<NodeId> hosts = site.take(config.ranks(), uneven ? config.tp : 0);
     add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts, queue_pairs);
-    if (config.nccl) {
-        config.nccl->nic = [rates = nic_rates(topology, hosts)](RankId rank) {
-            return rates[rank];
-        };
-    }
+    if (config.nccl) config.nccl->nic = nic_rates(topology, hosts);
     static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
     part.description = fmt::format(
         "one iteration of {} on {} GPUs (TP{} EP{} DP{} PP{}), {} micro-batches of {} x {} tokens",

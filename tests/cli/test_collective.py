@@ -319,7 +319,7 @@ size = "1MiB"
         self.assertEqual(inside["choice"], "ring LL")
         (plain,) = self.rows("h100.toml", "--mode", "flow", "-b", "1K", "-e", "1K")
         self.assertNotIn("choice", plain)
-        self.refuse("collective", "h100.toml", "--algorithm", "nccl", "--nccl-algorithm", "pat", says="leave NCCL no way")
+        self.refuse("collective", "h100.toml", "--algorithm", "nccl", "--nccl-algorithm", "pat", says="allow nothing that NCCL has")
 
     def test_nccl_in_packets_and_as_flows(self):
         for size in ("64K", "4M"):

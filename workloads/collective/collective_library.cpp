@@ -92,8 +92,8 @@ bool CollectiveLibrary::all_joined(const std::vector<RankId>& ranks) const {
     return true;
 }
 
-CollectiveAlgorithm CollectiveLibrary::wanted(CollectiveKind kind,
-                                              CollectiveAlgorithm algorithm) const {
+CollectiveAlgorithm CollectiveLibrary::requested(CollectiveKind kind,
+                                                 CollectiveAlgorithm algorithm) const {
     const auto index = static_cast<std::size_t>(kind);
     const bool by_options = algorithm == Algorithm::automatic && index < options_.algorithms.size();
     return by_options ? options_.algorithms[index] : algorithm;
@@ -101,7 +101,7 @@ CollectiveAlgorithm CollectiveLibrary::wanted(CollectiveKind kind,
 
 CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlgorithm wanted,
                                               const Members& members) const {
-    wanted = this->wanted(kind, wanted);
+    wanted = requested(kind, wanted);
     if (wanted != Algorithm::automatic && wanted != Algorithm::nccl) return wanted;
     if (options_.computed_in_server && one_server(members.ranks)) return Algorithm::computed;
     if (kind == CollectiveKind::all_to_all && !all_joined(members.ranks)) return Algorithm::pxn;
@@ -109,8 +109,8 @@ CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlg
                                                                               : Algorithm::ring;
 }
 
-std::optional<NcclPlan> CollectiveLibrary::plan(CollectiveKind kind, const CollectiveSpec& spec,
-                                                const Members& members) const {
+std::optional<NcclPlan> CollectiveLibrary::plan_of(CollectiveKind kind, const CollectiveSpec& spec,
+                                                   const Members& members) const {
     if (one_server(members.ranks) || !is_planned(kind)) return std::nullopt;
     if (!options_.nccl) {
         throw ConfigError("collective \"" + spec.name +
@@ -135,8 +135,9 @@ std::optional<NcclPlan> CollectiveLibrary::plan(CollectiveKind kind, const Colle
     group.nvls = options_.nvls.has_value() && options_.computed_in_server && equal;
     std::optional<NcclPlan> plan = plan_nccl(group, kind, spec.bytes, options_.nccl->limits);
     if (!plan) {
-        throw ConfigError("collective \"" + spec.name +
-                          "\": nccl_algorithm and nccl_protocol leave NCCL no way to run it");
+        throw ConfigError(
+            "collective \"" + spec.name +
+            "\": nccl_algorithm and nccl_protocol allow nothing that NCCL has for this group");
     }
     return plan;
 }
@@ -147,10 +148,11 @@ std::vector<OpId> CollectiveLibrary::add_planned(CollectiveKind kind, const Coll
     chosen.choice = plan.text();
     Schedule schedule(graph_, options_, chosen, members, &watcher_, &plan);
     schedule.add_overhead();
-    const Algorithm algorithm = plan.path == NcclPath::ring        ? Algorithm::ring
-                                : plan.path == NcclPath::tree      ? Algorithm::tree
-                                : plan.path == NcclPath::nvls_tree ? Algorithm::nvls_tree
-                                                                   : Algorithm::pat;
+    const Algorithm algorithm = plan.algorithm == NcclNetworkAlgorithm::ring   ? Algorithm::ring
+                                : plan.algorithm == NcclNetworkAlgorithm::tree ? Algorithm::tree
+                                : plan.algorithm == NcclNetworkAlgorithm::nvls_tree
+                                    ? Algorithm::nvls_tree
+                                    : Algorithm::pat;
     return algorithm_type(algorithm).add(schedule, kind);
 }
 
@@ -162,9 +164,9 @@ std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSp
         throw ConfigError("collective \"" + spec.name + "\": send has " +
                           std::to_string(members.ranks.size()) + " members: it needs 2");
     }
-    const bool by_nccl = wanted(kind, algorithm) == Algorithm::nccl;
+    const bool by_nccl = requested(kind, algorithm) == Algorithm::nccl;
     if (by_nccl) {
-        if (const auto plan = this->plan(kind, spec, members)) {
+        if (const std::optional<NcclPlan> plan = plan_of(kind, spec, members)) {
             return add_planned(kind, spec, members, *plan);
         }
     }

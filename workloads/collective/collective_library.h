@@ -150,13 +150,13 @@ class CollectiveLibrary {
     void watch(TransferWatcher watcher) { watcher_ = std::move(watcher); }
 
   private:
-    /// What is wanted, of the options where the caller leaves it to them.
-    CollectiveAlgorithm wanted(CollectiveKind kind, CollectiveAlgorithm algorithm) const;
+    /// The algorithm that the caller asks for, or that the options name where the caller leaves it to them.
+    CollectiveAlgorithm requested(CollectiveKind kind, CollectiveAlgorithm algorithm) const;
     CollectiveAlgorithm choose(CollectiveKind kind, CollectiveAlgorithm wanted,
                                const Members& members) const;
     /// None where it is left to choose(): inside a server, or kinds that are not planned.
-    std::optional<NcclPlan> plan(CollectiveKind kind, const CollectiveSpec& spec,
-                                 const Members& members) const;
+    std::optional<NcclPlan> plan_of(CollectiveKind kind, const CollectiveSpec& spec,
+                                    const Members& members) const;
     bool one_server(const std::vector<RankId>& ranks) const;
     bool all_joined(const std::vector<RankId>& ranks) const;
     std::vector<OpId> add_planned(CollectiveKind kind, const CollectiveSpec& spec,

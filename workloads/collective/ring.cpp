@@ -84,7 +84,7 @@ class Ring {
         schedule_.depend(hop.first, after);
         std::vector<OpId>& sent = sent_[q];
         if (chunks_ > 1) {
-            if (sent.size() == schedule_.course().in_flight) {
+            if (sent.size() == schedule_.execution().in_flight) {
                 schedule_.depend(hop.first, sent.front());
                 sent.erase(sent.begin());
             }

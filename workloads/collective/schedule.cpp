@@ -60,7 +60,7 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
       watcher_(watcher != nullptr && *watcher ? watcher : nullptr),
       name_(spec.name),
       bytes_(spec.bytes),
-      course_(usual_course(options)),
+      execution_(usual_execution(options)),
       ranks_(members.ranks),
       start_(members.after) {
     check_size(spec, members);
@@ -74,7 +74,7 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
         server_.push_back(options.server ? options.server(rank) : rank);
         rail_.push_back(options.rail ? options.rail(rank) : places[server_.back()]++);
     }
-    if (plan != nullptr) course_ = nccl_course(*plan, options, size(), servers().size());
+    if (plan != nullptr) execution_ = nccl_execution(*plan, options, size(), servers().size());
 }
 
 void Schedule::choose_channels(CollectiveAlgorithm algorithm) {
@@ -88,7 +88,7 @@ void Schedule::choose_channels(CollectiveAlgorithm algorithm) {
     }
     // A second server like it: as if the ring went on there.
     if (options_.channels_in_server && members.size() == 1) members.push_back(members.front());
-    course_.channels = usual_channels(algorithm, members);
+    execution_.channels = usual_channels(algorithm, members);
 }
 
 void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
@@ -96,14 +96,14 @@ void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) 
     const std::size_t nodes = servers().size();
     auto depth = static_cast<std::uint32_t>(size() / nodes - 1);
     for (std::size_t reached = 1; reached < nodes; reached *= 2) ++depth;
-    const auto trees = 2 * static_cast<std::int64_t>(course_.channels);
-    course_.chunk = usual_chunk(kind, algorithm, bytes_ / trees, depth);
+    const auto trees = 2 * static_cast<std::int64_t>(execution_.channels);
+    execution_.chunk = usual_chunk(kind, algorithm, bytes_ / trees, depth);
 }
 
 void Schedule::add_overhead() {
-    if (course_.overhead == 0) return;
+    if (execution_.overhead == 0) return;
     for (Member member = 0; member < size(); ++member) {
-        const OpId software = graph_.add_delay(ranks_[member], course_.overhead, label_);
+        const OpId software = graph_.add_delay(ranks_[member], execution_.overhead, label_);
         depend(software, start_[member]);
         start_[member] = software;
     }
@@ -167,7 +167,7 @@ Servers Schedule::equal_servers(const char* algorithm) const {
 }
 
 Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
-    const Hop hop = connect(from, to, slice.bytes, course_.server_hop);
+    const Hop hop = connect(from, to, slice.bytes, execution_.server_hop);
     if (watcher_ != nullptr) tell(hop, {slice}, reduce);
     return hop;
 }
@@ -177,7 +177,7 @@ Hop Schedule::transfer(Member from, Member to, const std::vector<Slice>& pieces,
     if (bytes == 0) {
         for (const Slice& piece : pieces) bytes += piece.bytes;
     }
-    const Hop hop = connect(from, to, bytes, course_.server_hop);
+    const Hop hop = connect(from, to, bytes, execution_.server_hop);
     tell(hop, pieces, reduce);
     return hop;
 }
@@ -201,12 +201,12 @@ Hop Schedule::computed_transfer(Member from, Member to, const std::vector<Slice>
 Hop Schedule::connect(Member from, Member to, std::int64_t bytes, Tick server_hop) {
     const RankId source = ranks_[from];
     const Tick overhead =
-        same_server(from, to) ? course_.server_step_overhead : course_.step_overhead;
-    bytes = wire_bytes(course_.protocol, bytes);
+        same_server(from, to) ? execution_.server_step_overhead : execution_.step_overhead;
+    bytes = wire_bytes(execution_.protocol, bytes);
     if (!computed(from, to)) return message(source, ranks_[to], bytes, overhead);
-    if (course_.lane_rate > 0) {
+    if (execution_.lane_rate > 0) {
         const OpId transfer = lanes_.add(graph_, {communicator_, source, ranks_[to]},
-                                         static_cast<double>(bytes) / course_.lane_rate, label_);
+                                         static_cast<double>(bytes) / execution_.lane_rate, label_);
         const JobGraph::Pair pair = graph_.add_signal(source, ranks_[to], server_hop, label_);
         depend(pair.from, transfer);
         return {transfer, pair.from, pair.to};
@@ -278,8 +278,8 @@ Hop Schedule::pass_on(Member from, Member to, Slice slice, bool reduce) {
 }
 
 Hop Schedule::relayed(Member from, Member via, Member to, Slice slice, bool reduce) {
-    const Hop inside = connect(from, via, slice.bytes, course_.server_hop);
-    const Hop across = connect(via, to, slice.bytes, course_.server_hop);
+    const Hop inside = connect(from, via, slice.bytes, execution_.server_hop);
+    const Hop across = connect(via, to, slice.bytes, execution_.server_hop);
     depend(across.first, forward(via, inside.received));
     const Hop hop{inside.first, inside.sent, across.received, across.first};
     if (watcher_ != nullptr) tell(hop, {slice}, reduce);
@@ -343,7 +343,7 @@ Lane::Lane(Schedule& schedule, Member from, Member to, OpId ready, bool pipeline
 Hop Lane::send(Slice slice, bool reduce, OpId after) {
     const Hop hop = schedule_.pass_on(from_, to_, slice, reduce);
     schedule_.depend(hop.first, after);
-    const std::size_t in_flight = schedule_.course().in_flight;
+    const std::size_t in_flight = schedule_.execution().in_flight;
     if (pipelined_ && sent_.size() >= in_flight) {
         schedule_.depend(hop.first, sent_[sent_.size() - in_flight]);
     }
@@ -379,7 +379,7 @@ std::vector<OpId> add_channels(
 }
 
 std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
-    const std::int64_t chunk = schedule.course().chunk;
+    const std::int64_t chunk = schedule.execution().chunk;
     if (chunk == 0 || bytes <= chunk) return 1;
     const auto chunks = static_cast<std::size_t>(bytes / chunk + (bytes % chunk > 0 ? 1 : 0));
     // Each chunk reaches every member: refused before anything of that size is allocated.
@@ -388,7 +388,7 @@ std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
 }
 
 std::size_t channel_count(const Schedule& schedule, std::int64_t bytes) {
-    const auto wanted = static_cast<std::int64_t>(schedule.course().channels);
+    const auto wanted = static_cast<std::int64_t>(schedule.execution().channels);
     return static_cast<std::size_t>(std::max<std::int64_t>(1, std::min(wanted, bytes)));
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workloads/collective/collective_library.h"
-#include "workloads/collective/course.h"
+#include "workloads/collective/execution.h"
 
 namespace sluice {
 
@@ -45,9 +45,9 @@ class Schedule {
     void choose_channels(CollectiveAlgorithm algorithm);
     /// Where the options leave the chunk to the library; after choose_channels().
     void choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
-    const Course& course() const { return course_; }
+    const Execution& execution() const { return execution_; }
 
-    /// Delays every member by the course's overhead.
+    /// Delays every member by Execution::overhead.
     void add_overhead();
 
     Member size() const { return static_cast<Member>(ranks_.size()); }
@@ -127,7 +127,7 @@ class Schedule {
     const TransferWatcher* watcher_;
     std::string name_;
     std::int64_t bytes_;
-    Course course_;
+    Execution execution_;
     ServerLanes lanes_;
     Label label_;
     NameId group_ = 0;
@@ -140,7 +140,7 @@ class Schedule {
 };
 
 /// Transfers from one member to another in order: receives complete in order. In a pipeline of
-/// chunks at most Course::in_flight sends are unfinished.
+/// chunks at most Execution::in_flight sends are unfinished.
 class Lane {
   public:
     /// `ready`: what the receiver may receive after.

@@ -231,8 +231,8 @@ std::vector<OpId> add_tree(Schedule& schedule, CollectiveKind kind) {
         for (std::size_t half = 0; half < 2; ++half) {
             const Slice part = part_of(slice, 2, half);
             if (part.bytes == 0) continue;
-            // NCCL's trees are channels of their own.
-            if (schedule.course().planned) schedule.use_channel(2 * channel + half);
+            // Where channels share links, as NCCL's do, each tree has a channel of its own.
+            if (schedule.execution().lane_rate > 0) schedule.use_channel(2 * channel + half);
             const Tree tree = up && down ? all_reduce_tree(schedule, channel, half == 1)
                                          : rooted_tree(schedule, channel, half == 1);
             const std::vector<OpId> done = TreePass(schedule, tree, all, part, up, down).done();

@@ -138,27 +138,27 @@ class CostModel {
           per_server_(static_cast<double>(group.members) / group.servers),
           channels_(search()) {}
 
-    bool offered(NcclPath path, NcclProtocol protocol) const {
+    bool offered(NcclNetworkAlgorithm algorithm, NcclProtocol protocol) const {
         const bool sum = kind_ == CollectiveKind::all_reduce;
         if (protocol == NcclProtocol::ll128 && !group_.link.nvlink && per_server_ > 1) return false;
-        switch (path) {
-            case NcclPath::ring: return true;
-            case NcclPath::tree: return sum;
-            case NcclPath::nvls_tree:
+        switch (algorithm) {
+            case NcclNetworkAlgorithm::ring: return true;
+            case NcclNetworkAlgorithm::tree: return sum;
+            case NcclNetworkAlgorithm::nvls_tree:
                 return sum && protocol == NcclProtocol::simple && group_.nvls &&
                        generation_.nvls > 0 && group_.least_per_server >= kFewestOfNvls;
-            case NcclPath::pat:
+            case NcclNetworkAlgorithm::pat:
                 return !sum && protocol == NcclProtocol::simple && group_.members == group_.servers;
         }
         return false;
     }
 
-    NcclPlan plan(NcclPath path, NcclProtocol protocol) const {
+    NcclPlan plan(NcclNetworkAlgorithm algorithm, NcclProtocol protocol) const {
         NcclPlan plan;
-        plan.path = path;
+        plan.algorithm = algorithm;
         plan.protocol = protocol;
         set_steps(plan);
-        plan.model_us = latency(plan) + bytes_ / (1e3 * bandwidth(path, protocol));
+        plan.model_us = latency(plan) + bytes_ / (1e3 * bandwidth(algorithm, protocol));
         set_channels(plan);
         set_chunk(plan);
         return plan;
@@ -215,10 +215,10 @@ class CostModel {
     }
 
     /// GB/s of the tensor.
-    double bandwidth(NcclPath path, NcclProtocol protocol) const {
+    double bandwidth(NcclNetworkAlgorithm algorithm, NcclProtocol protocol) const {
         const double count = channels_.count;
-        switch (path) {
-            case NcclPath::ring: {
+        switch (algorithm) {
+            case NcclNetworkAlgorithm::ring: {
                 double bus = count * channels_.rate;
                 if (protocol == NcclProtocol::ll) bus = std::min(cap(kLlCap), bus / 2);
                 if (protocol == NcclProtocol::ll128) {
@@ -226,9 +226,9 @@ class CostModel {
                 }
                 return bus * group_.members / steps();
             }
-            case NcclPath::tree: return tree_bandwidth(protocol);
-            case NcclPath::nvls_tree: return nvls_bandwidth();
-            case NcclPath::pat: return 0.75 * count * channels_.rate;
+            case NcclNetworkAlgorithm::tree: return tree_bandwidth(protocol);
+            case NcclNetworkAlgorithm::nvls_tree: return nvls_bandwidth();
+            case NcclNetworkAlgorithm::pat: return 0.75 * count * channels_.rate;
         }
         return 0;
     }
@@ -260,23 +260,23 @@ class CostModel {
         const std::size_t p = at(plan.protocol);
         const bool nvlink = group_.link.nvlink;
         const bool alone = group_.members == group_.servers;
-        switch (plan.path) {
-            case NcclPath::ring:
+        switch (plan.algorithm) {
+            case NcclNetworkAlgorithm::ring:
                 plan.base_us = kRingBase[p];
                 plan.server_step_us = (nvlink ? kRingNvlink : kRingPcie)[p];
                 // With one GPU in a server nothing hides a step of the network.
                 plan.network_step_us = (alone ? kTreeNetwork : kRingNetwork)[p];
                 return;
-            case NcclPath::tree:
+            case NcclNetworkAlgorithm::tree:
                 plan.base_us = kTreeBase[p];
                 plan.server_step_us = (nvlink ? kTreeNvlink : kTreePcie)[p];
                 plan.network_step_us = kTreeNetwork[p];
                 return;
-            case NcclPath::nvls_tree:
+            case NcclNetworkAlgorithm::nvls_tree:
                 plan.server_step_us = kNvlsStep;
                 plan.network_step_us = kNvlsNetwork;
                 return;
-            case NcclPath::pat:
+            case NcclNetworkAlgorithm::pat:
                 plan.base_us = kPatBase + group_.members * kPatMember;
                 plan.network_step_us = kTreeNetwork[p] / kPatShare;
                 return;
@@ -285,8 +285,8 @@ class CostModel {
 
     double latency(const NcclPlan& plan) const {
         const double levels = floor_log2(group_.servers);
-        switch (plan.path) {
-            case NcclPath::ring: {
+        switch (plan.algorithm) {
+            case NcclNetworkAlgorithm::ring: {
                 const bool sum = kind_ == CollectiveKind::all_reduce;
                 const bool simple = plan.protocol == NcclProtocol::simple;
                 const double across = (sum ? 2 : 1) * (group_.servers - 1.0);
@@ -297,14 +297,14 @@ class CostModel {
                 const double each = std::floor(bytes_ / (most_channels() * group_.members));
                 return sum && simple && each >= kPlateauBytes ? kPlateau * all : all;
             }
-            case NcclPath::tree: {
+            case NcclNetworkAlgorithm::tree: {
                 const double inside = std::floor(per_server_) - 1;
                 return plan.base_us +
                        2 * (inside * plan.server_step_us + levels * plan.network_step_us);
             }
-            case NcclPath::nvls_tree:
+            case NcclNetworkAlgorithm::nvls_tree:
                 return plan.server_step_us + 2 * levels * plan.network_step_us;
-            case NcclPath::pat: return plan.base_us + levels * plan.network_step_us;
+            case NcclNetworkAlgorithm::pat: return plan.base_us + levels * plan.network_step_us;
         }
         return 0;
     }
@@ -317,14 +317,14 @@ class CostModel {
     }
 
     void set_channels(NcclPlan& plan) const {
-        if (plan.path == NcclPath::nvls_tree) {
+        if (plan.algorithm == NcclNetworkAlgorithm::nvls_tree) {
             plan.nccl_channels = kNvlsChannels;
             return;
         }
         plan.most_channels = channels_.nics;
         const std::size_t p = at(plan.protocol);
         std::int64_t each = kThreads[p] * kThreadBytes[p];
-        if (plan.path == NcclPath::ring && plan.protocol == NcclProtocol::ll)
+        if (plan.algorithm == NcclNetworkAlgorithm::ring && plan.protocol == NcclProtocol::ll)
             each *= group_.members;
         const auto filled = static_cast<std::uint32_t>(
             std::clamp<double>(std::floor(bytes_ / static_cast<double>(each)), 1, most_channels()));
@@ -341,11 +341,11 @@ class CostModel {
         plan.chunk = plan.protocol == NcclProtocol::ll      ? 32 * kKiB
                      : plan.protocol == NcclProtocol::ll128 ? kLl128Step
                                                             : 512 * kKiB;
-        if (plan.path == NcclPath::ring && plan.protocol == NcclProtocol::simple) {
+        if (plan.algorithm == NcclNetworkAlgorithm::ring && plan.protocol == NcclProtocol::simple) {
             plan.chunk *= 2;
             plan.in_flight = kSteps / 2;
         }
-        if (plan.path == NcclPath::tree && plan.protocol == NcclProtocol::ll128) {
+        if (plan.algorithm == NcclNetworkAlgorithm::tree && plan.protocol == NcclProtocol::ll128) {
             const double depth = 1 + floor_log2(group_.servers) + 0.1 * per_server_;
             const auto halve = [&](double chunks, std::int64_t least) {
                 const double each = bytes_ / plan.nccl_channels;
@@ -358,7 +358,7 @@ class CostModel {
             halve(64, 128 * kKiB);
             halve(16, 32 * kKiB);
         }
-        if (plan.path == NcclPath::nvls_tree) plan.chunk = nvls_piece();
+        if (plan.algorithm == NcclNetworkAlgorithm::nvls_tree) plan.chunk = nvls_piece();
     }
 
     /// What all heads of all channels take at a time.
@@ -385,18 +385,18 @@ class CostModel {
 
 }  // namespace
 
-const char* to_string(NcclPath path) {
-    switch (path) {
-        case NcclPath::ring: return "ring";
-        case NcclPath::tree: return "tree";
-        case NcclPath::nvls_tree: return "NVLS tree";
-        case NcclPath::pat: return "PAT";
+const char* to_string(NcclNetworkAlgorithm algorithm) {
+    switch (algorithm) {
+        case NcclNetworkAlgorithm::ring: return "ring";
+        case NcclNetworkAlgorithm::tree: return "tree";
+        case NcclNetworkAlgorithm::nvls_tree: return "NVLS tree";
+        case NcclNetworkAlgorithm::pat: return "PAT";
     }
     return "";
 }
 
 std::string NcclPlan::text() const {
-    return std::string(to_string(path)) + " " + to_string(protocol) + ", " +
+    return std::string(to_string(algorithm)) + " " + to_string(protocol) + ", " +
            std::to_string(nccl_channels) + (nccl_channels == 1 ? " channel" : " channels");
 }
 
@@ -407,14 +407,15 @@ std::optional<NcclPlan> plan_nccl(const NcclGroup& group, CollectiveKind kind, s
     const CostModel model(group, kind, static_cast<double>(bytes));
     std::optional<NcclPlan> best;
     // In NCCL's order: the first of equals is taken.
-    for (const NcclPath path :
-         {NcclPath::tree, NcclPath::ring, NcclPath::nvls_tree, NcclPath::pat}) {
+    for (const NcclNetworkAlgorithm algorithm :
+         {NcclNetworkAlgorithm::tree, NcclNetworkAlgorithm::ring, NcclNetworkAlgorithm::nvls_tree,
+          NcclNetworkAlgorithm::pat}) {
         for (const NcclProtocol protocol :
              {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
-            if (limits.path.value_or(path) != path) continue;
+            if (limits.algorithm.value_or(algorithm) != algorithm) continue;
             if (limits.protocol.value_or(protocol) != protocol) continue;
-            if (!model.offered(path, protocol)) continue;
-            const NcclPlan plan = model.plan(path, protocol);
+            if (!model.offered(algorithm, protocol)) continue;
+            const NcclPlan plan = model.plan(algorithm, protocol);
             if (!best || plan.model_us < best->model_us) best = plan;
         }
     }

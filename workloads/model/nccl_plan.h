@@ -17,15 +17,15 @@
 
 namespace sluice {
 
-/// The algorithm across servers.
-enum class NcclPath : std::uint8_t {
+/// What NCCL calls an algorithm, of a group that spans servers. NcclAlgorithm has those inside a server.
+enum class NcclNetworkAlgorithm : std::uint8_t {
     ring,
     tree,       ///< all-reduce: double binary tree of servers
     nvls_tree,  ///< all-reduce: the NVSwitches add and multicast inside servers, trees across
     pat,        ///< all-gather and reduce-scatter of one GPU per server
 };
 
-const char* to_string(NcclPath path);  ///< "ring", "tree", "NVLS tree", "PAT"
+const char* to_string(NcclNetworkAlgorithm algorithm);  ///< "ring", "tree", "NVLS tree", "PAT"
 
 struct NcclGroup {
     std::uint32_t members = 2;
@@ -38,12 +38,12 @@ struct NcclGroup {
 
 /// What the user restricts NCCL to (its variables NCCL_ALGO, NCCL_PROTO); none: to nothing.
 struct NcclLimits {
-    std::optional<NcclPath> path;
+    std::optional<NcclNetworkAlgorithm> algorithm;
     std::optional<NcclProtocol> protocol;
 };
 
 struct NcclPlan {
-    NcclPath path = NcclPath::ring;
+    NcclNetworkAlgorithm algorithm = NcclNetworkAlgorithm::ring;
     NcclProtocol protocol = NcclProtocol::simple;
     double model_us = 0;  ///< its time by NCCL's cost model
     /// NCCL's, of which two may use the same NIC.

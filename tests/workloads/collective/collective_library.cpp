@@ -395,7 +395,7 @@ TEST_CASE("unit.collective_library.nccl_sends_what_its_protocol_does") {
         options.channels = kUsualChannels;
         options.chunk = kUsualChunk;
         options.ring_order = RingOrder::rail;
-        options.nccl->limits = {NcclPath::ring, protocol};
+        options.nccl->limits = {NcclNetworkAlgorithm::ring, protocol};
         JobGraph graph(4);
         CollectiveLibrary library(graph, options);
         library.add(Kind::all_gather, spec_of(64), first_ranks(4), Algorithm::nccl);
@@ -435,11 +435,11 @@ TEST_CASE("unit.collective_library.nccl_is_automatic_where_it_has_no_choice") {
     }
     CHECK(carried(Kind::all_to_all, Algorithm::nccl, 4, 400, options) == 3 * 400);
     JobGraph graph(4);
-    options.nccl->limits.path = NcclPath::pat;
+    options.nccl->limits.algorithm = NcclNetworkAlgorithm::pat;
     CollectiveLibrary limited(graph, options);
     CHECK(error_of([&] {
               limited.add(Kind::all_reduce, spec_of(100), first_ranks(4), Algorithm::nccl);
-          }).find("leave NCCL no way") != std::string::npos);
+          }).find("allow nothing that NCCL has") != std::string::npos);
     options.nccl.reset();
     CollectiveLibrary unknown(graph, options);
     CHECK(error_of([&] {

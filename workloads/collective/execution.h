@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-struct Course {
+struct Execution {
     std::uint32_t channels = 1;
     std::int64_t chunk = 0;  ///< bytes that are pipelined at a time; 0: whole steps
     /// Chunks that a member has sent to another one and that are not acknowledged: two, so that they leave one behind
@@ -22,17 +22,17 @@ struct Course {
     Tick step_overhead = 0;         ///< of a message between servers
     Tick server_step_overhead = 0;  ///< of a message inside one, where the network carries it
     Tick server_hop = 0;            ///< of a message inside one, where that is computed
-    /// B/s of a channel from one member to another inside a server; 0: messages take a member's links in turn.
+    /// B/s of a channel from one member to another inside a server, as NCCL shares the links; 0: messages take a member's
+    /// links in turn.
     double lane_rate = 0;
-    bool planned = false;  ///< by NCCL's rule
 };
 
 /// As the options have it.
-Course usual_course(const CollectiveOptions& options);
+Execution usual_execution(const CollectiveOptions& options);
 
 /// As NCCL does it. Software inside servers is the GPU type's, where it has measured it, else NCCL's own.
-Course nccl_course(const NcclPlan& plan, const CollectiveOptions& options, std::size_t members,
-                   std::size_t servers);
+Execution nccl_execution(const NcclPlan& plan, const CollectiveOptions& options,
+                         std::size_t members, std::size_t servers);
 
 /// Channels that share the links inside a server fairly: each takes its transfers from one member to another in turn.
 class ServerLanes {
