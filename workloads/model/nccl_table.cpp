@@ -10,6 +10,11 @@ namespace sluice {
 
 namespace {
 
+constexpr double kSlots = 8;  ///< of a connection's buffer (NCCL_STEPS)
+/// Bytes of buffers that are cached at most: an assumption, the part of processors' last-level caches that devices get. What was
+/// measured uses 8 MiB, or 32.
+constexpr double kCachedBuffers = 16 << 20;
+
 /// The one that holds for `members`.
 double rate_of(const std::vector<NcclChoice::Bandwidth>& bandwidths, std::uint32_t members) {
     const NcclChoice::Bandwidth* best = &bandwidths.front();
@@ -17,6 +22,29 @@ double rate_of(const std::vector<NcclChoice::Bandwidth>& bandwidths, std::uint32
         if (bandwidth.members <= members) best = &bandwidth;
     }
     return best->bytes_per_second;
+}
+
+/// Both of a step and its transfer; p = `overlap`.
+double overlapped(double step_us, double transfer_us, double overlap) {
+    // Scaled by the larger of the two, so that no power overflows.
+    const double most = std::max(step_us, transfer_us);
+    if (most <= 0) return 0;
+    const double less = std::min(step_us, transfer_us) / most;
+    return most * std::pow(1 + std::pow(less, overlap), 1 / overlap);
+}
+
+/// A step on links that all members share.
+double shared_step_us(const NcclChoice& choice, CollectiveKind kind, double bytes, double block,
+                      double rate) {
+    const auto at = static_cast<std::size_t>(kind);
+    const double own_rate = choice.bandwidth.front().bytes_per_second * choice.factor[at];
+    const double mine = overlapped(choice.step_us, block * 1e6 / own_rate, choice.overlap);
+    const double buffers = kSlots * bytes * (choice.protocol == NcclProtocol::ll ? 2 : 1);
+    const bool cached = choice.algorithm == NcclAlgorithm::ring && buffers <= kCachedBuffers;
+    const double shared = cached ? choice.cached_factor[at] : choice.shared_factor[at];
+    const double share = block * 1e6 / (rate * (shared > 0 ? shared : choice.factor[at]));
+    return choice.algorithm == NcclAlgorithm::ring ? std::hypot(mine, share)
+                                                   : std::max(mine, share);
 }
 
 std::uint32_t steps_of(NcclAlgorithm algorithm, CollectiveKind kind, std::uint32_t members) {
@@ -59,17 +87,13 @@ bool supports(NcclAlgorithm algorithm, CollectiveKind kind) {
 
 double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes) {
     const std::uint32_t steps = steps_of(choice.algorithm, kind, members);
-    const double block = block_of(choice.algorithm, members, bytes) * 1e6 /
-                         choice.factor[static_cast<std::size_t>(kind)];
-    const double shared = block / rate_of(choice.bandwidth, members);
-    const double own =
-        choice.shared_links ? block / choice.bandwidth.front().bytes_per_second : shared;
-    // Scaled by the larger of the two, so that no power overflows.
-    const double most = std::max(choice.step_us, own);
-    if (most <= 0) return choice.base_us;
-    const double less = std::min(choice.step_us, own) / most;
-    const double both = most * std::pow(1 + std::pow(less, choice.overlap), 1 / choice.overlap);
-    return choice.base_us + steps * (choice.shared_links ? std::max(both, shared) : both);
+    const double block = block_of(choice.algorithm, members, bytes);
+    const double rate = rate_of(choice.bandwidth, members);
+    if (choice.shared_links && rate != choice.bandwidth.front().bytes_per_second) {
+        return choice.base_us + steps * shared_step_us(choice, kind, bytes, block, rate);
+    }
+    const double transfer = block * 1e6 / choice.factor[static_cast<std::size_t>(kind)] / rate;
+    return choice.base_us + steps * overlapped(choice.step_us, transfer, choice.overlap);
 }
 
 double model_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members,

@@ -13,9 +13,16 @@
 /// | nvls      | 1: the switches add and multicast    | S     |
 /// | pairs     | n - 1: one block to each other member | S / n |
 ///
-/// With shared links, whose bandwidth is `bandwidth`, and `own` the first one's:
+/// With shared links, whose bandwidth is `bandwidth`, and `own` the first one's, a member's own part of a step and its
+/// share of those links last
 ///
-///     base + steps x max((step^p + (block / (own x factor))^p)^(1/p), block / (bandwidth x factor))
+///     mine = (step^p + (block / (own x factor))^p)^(1/p), share = block / (bandwidth x factor of shared links)
+///
+/// pairs: base + steps x max(mine, share), as what a member does itself passes while it waits for the others;
+/// ring: base + steps x (mine^2 + share^2)^(1/2), as a step waits for the neighbour's, and they vary.
+///
+/// Shared links carry more while a ring's buffers fit the processors' caches. A connection has 8 slots (NCCL_STEPS)
+/// and sends through them in turn, so that 8 S are in use (LL: 16 S).
 ///
 /// p = `overlap`. 1: a step's latency and its transfer follow each other. Above 1: one hides behind the
 /// other. Below 1: each delays the other, as while chunks fill a pipeline. Bandwidths are given by
@@ -63,9 +70,11 @@ struct NcclChoice {
     double overlap = 1;  ///< at least kLeastOverlap
     /// By growing members; each holds up to the next one, the first also below.
     std::vector<Bandwidth> bandwidth;
-    /// The first bandwidth is that of a member's own link, the others what it has of links that all share: while it waits for
-    /// the others there, its own latency and transfer have passed.
+    /// The first bandwidth is that of a member's own link, the others what it has of links that all share.
     bool shared_links = false;
+    /// On the bandwidth of shared links, by CollectiveKind, and of a ring whose buffers are cached; 0: as `factor`.
+    std::array<double, kCollectiveKinds> shared_factor{};
+    std::array<double, kCollectiveKinds> cached_factor{};
     /// On the bandwidth, by CollectiveKind; 0: not offered for this kind.
     std::array<double, kCollectiveKinds> factor{};
     std::optional<CostModel> cost_model;  ///< none: its own time counts

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/model/nccl_table_file.h"
 
+#include <array>
 #include <sstream>
 
 #include <fmt/core.h>
@@ -30,6 +31,35 @@ std::vector<NcclChoice::Bandwidth> read_bandwidths(ConfigSection& section, const
     return bandwidths;
 }
 
+/// Factors by kind, in a table of their own.
+void read_factors(ConfigSection section, NcclAlgorithm algorithm,
+                  std::array<double, kCollectiveKinds>& factors) {
+    for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+        const char* key = to_string(static_cast<CollectiveKind>(kind));
+        if (!supports(algorithm, static_cast<CollectiveKind>(kind))) continue;
+        if (!section.has(key)) continue;
+        factors[kind] = section.number(key, std::nullopt, 1e-3, 1e3);
+    }
+    section.finish();
+}
+
+void read_shared_links(ConfigSection& section, NcclChoice& choice) {
+    choice.shared_links = section.flag("shared_links", false);
+    if (!choice.shared_links || choice.algorithm != NcclAlgorithm::ring) return;
+    read_factors(section.table("shared"), choice.algorithm, choice.shared_factor);
+    read_factors(section.table("cached"), choice.algorithm, choice.cached_factor);
+}
+
+std::string format_factors(const char* key, const std::array<double, kCollectiveKinds>& factors) {
+    std::string text;
+    for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+        if (factors[kind] <= 0) continue;
+        text += fmt::format("{}{} = {:.4f}", text.empty() ? "" : ", ",
+                            to_string(static_cast<CollectiveKind>(kind)), factors[kind]);
+    }
+    return text.empty() ? "" : fmt::format("{} = {{ {} }}\n", key, text);
+}
+
 NcclChoice read_choice(ConfigSection section) {
     NcclChoice choice;
     choice.algorithm = section.choice("algorithm", NcclAlgorithm::ring,
@@ -49,7 +79,7 @@ NcclChoice read_choice(ConfigSection section) {
     choice.bandwidth = read_bandwidths(section, "bandwidth");
     choice.fewest_members =
         static_cast<std::uint32_t>(section.integer("fewest_members", 2, 2, kMostMembers));
-    choice.shared_links = section.flag("shared_links", false);
+    read_shared_links(section, choice);
     if (section.has("most_block")) {
         const Bytes most = section.bytes("most_block", std::nullopt, Bytes{1}, kLargestBlock);
         choice.most_block = static_cast<double>(most.count);
@@ -113,6 +143,8 @@ std::string format_nccl_table(const NcclTable& table, const std::string& path,
             text += fmt::format("fewest_members = {}\n", choice.fewest_members);
         }
         if (choice.shared_links) text += "shared_links = true\n";
+        text += format_factors("shared", choice.shared_factor);
+        text += format_factors("cached", choice.cached_factor);
         if (choice.most_block > 0) {
             text += fmt::format("most_block = \"{:.0f}B\"\n", choice.most_block);
         }

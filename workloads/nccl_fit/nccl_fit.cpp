@@ -22,10 +22,16 @@ constexpr int kStarts = 12;
 constexpr int kMostEvaluations = 4000;
 constexpr std::uint64_t kSeed = 50;
 constexpr std::size_t kFewestRows = 3;
-/// Errors beyond this count linearly, so that single rows that NCCL measured badly do not bend all.
-constexpr double kUsualError = 0.05;
-/// What the rows are believed to scatter by; priors are weighed against it.
-constexpr double kScatter = 0.03;
+
+struct Noise {
+    /// Errors beyond this count linearly, so that single rows that NCCL measured badly do not bend all.
+    double usual_error;
+    /// What the rows are believed to scatter by; priors are weighed against it.
+    double scatter;
+};
+constexpr Noise kOverNvlink = {0.05, 0.03};
+/// The two measurements of a row of 8 members are 10 to 18% from their mean there.
+constexpr Noise kOverPcie = {0.1, 0.05};
 
 /// What is expected of a figure before any row is seen, and the spread of its logarithm.
 struct Parameter {
@@ -34,7 +40,7 @@ struct Parameter {
 };
 
 /// What is expected of one choice. Latencies: of a family's first choice in us, of the others as a
-/// multiple of the first's; bandwidth as a part of the largest observed. Spreads: of the logarithms.
+/// multiple of the first's; bandwidth as a part of the largest observed, over PCIe of the link's. Spreads: of the logarithms.
 struct Expected {
     NcclAlgorithm algorithm;
     NcclProtocol protocol;
@@ -70,19 +76,35 @@ constexpr std::array<Expected, 3> kPairs = {{
     {kInPairs, kSimple, {1.7, 0.26}, {1.08, 0.2}, {1.15, 0.15}, {0.5, 0.3}, 0.25},
     {kInPairs, kSimple, {3.4, 0.23}, {2.5, 0.2}, {1.1, 0.15}, {0.69, 0.22}, 0.25},
 }};
+// Over PCIe the first step costs more, as in NCCL's cost model: 5.7 us for 3.4, 1.0 for 0.6. LL carries half of what the link
+// does, Simple most of it. Few channels fill it, so that one choice of Simple stands for two of an all-to-all (the
+// mean of their logarithms). A ring's overlap is the same of all. All else is what NVLink showed.
+constexpr std::array<Expected, 3> kPcieRing = {{
+    {kAlongRing, kLl, {7.2, 0.3}, {1.84, 0.3}, {1, 0.2}, {0.45, 0.3}, 0.1},
+    {kAlongRing, kLl, {1.17, 0.2}, {1.18, 0.2}, {1, 0.2}, {0.45, 0.3}, 0.1},
+    {kAlongRing, kSimple, {2.5, 0.3}, {7.9, 0.23}, {1, 0.2}, {0.9, 0.2}, 0.1},
+}};
+constexpr std::array<Expected, 2> kPciePairs = {{
+    {kInPairs, kLl, {8.9, 0.3}, {0.7, 0.23}, {0.6, 0.1}, {0.45, 0.3}, 0.1},
+    {kInPairs, kSimple, {2.4, 0.3}, {1.65, 0.3}, {1.15, 0.15}, {0.9, 0.2}, 0.1},
+}};
 /// What is common to a ring's choices: links and channels, and what reducing costs.
 constexpr Parameter kOfMembers = {1, 0.25};
 constexpr Parameter kOfKinds = {1, 0.15};
 constexpr Parameter kOfKindsOfOne = {1, 0.05};  ///< how a single choice differs from that
 constexpr Parameter kHeldAtOne = {1, 1e-3};     ///< choices of all-to-all share nothing
-/// Of an all-to-all over PCIe, relative to two members: all share what leads through switches and processors.
+/// Over PCIe, relative to two members: all share what leads through switches and processors.
 constexpr double kOfPcieMembers = 0.8;
+/// How much more those links carry while buffers are cached: whether they do is not known.
+constexpr Parameter kOfCaches = {1, 0.3};
+/// Reducing costs the GPUs, not those links: kinds differ little there.
+constexpr Parameter kOfSharedKinds = {1, 0.03};
+constexpr Parameter kOfCachedKinds = {1, 0.05};
 
-/// How the bandwidth of one choice goes with members.
-Parameter bandwidth_of(std::uint32_t members, const Expected& expected, const NcclLink& link) {
-    const bool pairs = expected.algorithm == NcclAlgorithm::pairs;
-    if (pairs && !link.nvlink) return {2.0 / members, kOfPcieMembers};
-    return {expected.grows ? members - 1.0 : 1, expected.of_members};
+/// How the bandwidth of all choices goes with members.
+Parameter links_of(std::uint32_t members, bool ring, const NcclLink& link) {
+    if (!link.nvlink) return {2.0 / members, kOfPcieMembers};
+    return ring ? kOfMembers : kHeldAtOne;
 }
 
 double largest_rate(const std::vector<NcclSample>& samples) {
@@ -102,11 +124,19 @@ class Family {
             kinds_.insert(sample.kind);
             members_.insert(sample.members);
         }
-        const bool shared = choices.front().algorithm != NcclAlgorithm::pairs;
-        parameters_.insert(parameters_.end(), members_.size(), shared ? kOfMembers : kHeldAtOne);
-        parameters_.insert(parameters_.end(), kinds_.size(), shared ? kOfKinds : kHeldAtOne);
-        const double rate = largest_rate(samples);
+        const bool ring = choices.front().algorithm != NcclAlgorithm::pairs;
         nvlink_ = link.nvlink;
+        shared_ring_ = ring && !nvlink_;
+        for (const std::uint32_t members : members_) {
+            parameters_.push_back(links_of(members, ring, link));
+        }
+        parameters_.insert(parameters_.end(), kinds_.size(), ring ? kOfKinds : kHeldAtOne);
+        if (shared_ring_) {
+            parameters_.insert(parameters_.end(), kinds_.size(), kOfSharedKinds);
+            parameters_.insert(parameters_.end(), kinds_.size(), kOfCachedKinds);
+            parameters_.push_back(kOfCaches);
+        }
+        const double rate = nvlink_ ? largest_rate(samples) : link.bytes_per_second;
         for (const Expected& expected : choices) {
             const auto model = nccl_cost_model(link, expected.algorithm, expected.protocol);
             if (!model && expected.algorithm != NcclAlgorithm::pairs) continue;
@@ -114,10 +144,9 @@ class Family {
             parameters_.insert(parameters_.end(), {expected.base, expected.step, expected.overlap});
             parameters_.push_back({expected.bandwidth.expected * rate, expected.bandwidth.spread});
             for (const std::uint32_t members : members_) {
-                parameters_.push_back(bandwidth_of(members, expected, link));
+                parameters_.push_back({expected.grows ? members - 1.0 : 1, expected.of_members});
             }
-            parameters_.insert(parameters_.end(), kinds_.size(),
-                               shared ? kOfKindsOfOne : kHeldAtOne);
+            parameters_.insert(parameters_.end(), kinds_.size(), ring ? kOfKindsOfOne : kHeldAtOne);
         }
     }
 
@@ -127,18 +156,25 @@ class Family {
     NcclTable table(const double* values) const {
         NcclTable table;
         const auto next = [&] { return std::exp(std::clamp(*values++, -30.0, 60.0)); };
-        std::vector<double> of_members(members_.size());
-        std::vector<double> of_kinds(kinds_.size());
-        for (double& value : of_members) value = next();
-        for (double& value : of_kinds) value = next();
+        const auto several = [&](std::size_t count) {
+            std::vector<double> factors(count);
+            for (double& factor : factors) factor = next();
+            return factors;
+        };
+        const std::vector<double> of_members = several(members_.size());
+        const std::vector<double> of_kinds = several(kinds_.size());
+        const std::vector<double> of_shared_kinds = several(shared_ring_ ? kinds_.size() : 0);
+        std::vector<double> of_cached_kinds = several(of_shared_kinds.size());
+        const double gain = shared_ring_ ? next() : 1;
+        for (double& factor : of_cached_kinds) factor *= gain;
         for (const auto& [expected, model] : choices_) {
             NcclChoice choice;
             choice.algorithm = expected.algorithm;
             choice.protocol = expected.protocol;
             choice.cost_model = model;
-            if (!model && !nvlink_) {
-                choice.shared_links = true;
-                if (choice.protocol == kLl) choice.most_block = kLargestPcieLlBlock;
+            choice.shared_links = !nvlink_;
+            if (!model && !nvlink_ && choice.protocol == kLl) {
+                choice.most_block = kLargestPcieLlBlock;
             }
             const bool first = table.choices.empty();
             choice.base_us = next() * (first ? 1 : table.choices.front().base_us);
@@ -153,13 +189,24 @@ class Family {
             for (const CollectiveKind kind : kinds_) {
                 choice.factor[static_cast<std::size_t>(kind)] = next() * *shared++;
             }
+            set_factors(choice.shared_factor, of_shared_kinds);
+            set_factors(choice.cached_factor, of_cached_kinds);
             if (choice.algorithm == NcclAlgorithm::nvls) restrict_nvls(choice);
             table.choices.push_back(std::move(choice));
         }
         return table;
     }
 
+    const Noise& noise() const { return nvlink_ ? kOverNvlink : kOverPcie; }
+
   private:
+    /// By kinds; none if `values` is empty.
+    void set_factors(std::array<double, kCollectiveKinds>& factors,
+                     const std::vector<double>& values) const {
+        auto kind = kinds_.begin();
+        for (const double value : values) factors[static_cast<std::size_t>(*kind++)] = value;
+    }
+
     /// NCCL's cost model never prefers it for the other operations.
     static void restrict_nvls(NcclChoice& choice) {
         choice.fewest_members = kFewestOfNvls;
@@ -173,25 +220,34 @@ class Family {
     std::set<CollectiveKind> kinds_;
     std::set<std::uint32_t> members_;
     bool nvlink_ = true;
+    bool shared_ring_ = false;  ///< a ring whose members share links
     std::vector<Parameter> parameters_;
 };
+
+std::vector<Expected> choices_of(bool all_to_all, const NcclLink& link) {
+    if (all_to_all && link.nvlink) return {kPairs.begin(), kPairs.end()};
+    if (all_to_all) return {kPciePairs.begin(), kPciePairs.end()};
+    if (link.nvlink) return {kRing.begin(), kRing.end()};
+    return {kPcieRing.begin(), kPcieRing.end()};
+}
 
 /// Rows, then priors.
 void residuals_of(const Family& family, const std::vector<NcclSample>& samples, const double* x,
                   double* residuals) {
     const NcclTable table = family.table(x);
+    const Noise& noise = family.noise();
     for (const NcclSample& sample : samples) {
         const auto bytes = static_cast<double>(sample.bytes);
         const NcclChoice* choice = table.choose(sample.kind, sample.members, bytes);
         const double error =
             std::log(time_us(*choice, sample.kind, sample.members, bytes) / sample.us) /
-            kUsualError;
+            noise.usual_error;
         // Its square is 2 (sqrt(1 + error^2) - 1): error^2 when small, linear when large.
         *residuals++ = error * std::sqrt(2 / (1 + std::sqrt(1 + error * error)));
     }
     for (const Parameter& parameter : family.parameters()) {
         const double off = *x++ - std::log(parameter.expected);
-        *residuals++ = kScatter / kUsualError * off / parameter.spread;
+        *residuals++ = noise.scatter / noise.usual_error * off / parameter.spread;
     }
 }
 
@@ -262,10 +318,10 @@ NcclTable fit_nccl_table(std::vector<NcclSample> samples, const NcclLink& link) 
     std::sort(samples.begin(), samples.end(), before);
     NcclTable table;
     if (const auto rows = of_kinds(samples, false); !rows.empty()) {
-        table = best_table(Family({kRing.begin(), kRing.end()}, rows, link), rows).second;
+        table = best_table(Family(choices_of(false, link), rows, link), rows).second;
     }
     if (const auto rows = of_kinds(samples, true); !rows.empty()) {
-        const Family family({kPairs.begin(), kPairs.end()}, rows, link);
+        const Family family(choices_of(true, link), rows, link);
         for (NcclChoice& choice : best_table(family, rows).second.choices) {
             table.choices.push_back(std::move(choice));
         }
@@ -274,15 +330,19 @@ NcclTable fit_nccl_table(std::vector<NcclSample> samples, const NcclLink& link) 
 }
 
 std::size_t parameter_count(const NcclTable& table) {
+    const auto kinds_of = [](const std::array<double, kCollectiveKinds>& factors) {
+        return static_cast<std::size_t>(std::count_if(factors.begin(), factors.end(),
+                                                      [](double factor) { return factor > 0; }));
+    };
     std::size_t count = 0;
+    std::size_t of_shared_links = 0;  // the same for all choices
     for (const NcclChoice& choice : table.choices) {
-        count += 3 + choice.bandwidth.size();
-        // One kind's factor only scales the bandwidths.
-        std::size_t kinds = 0;
-        for (const double factor : choice.factor) kinds += factor > 0 ? 1 : 0;
-        count += kinds - 1;
+        // One kind's factor only scales the bandwidths, also of shared links.
+        count += 3 + choice.bandwidth.size() + kinds_of(choice.factor) - 1;
+        const std::size_t shared = kinds_of(choice.shared_factor);
+        if (shared > 0) of_shared_links = shared - 1 + kinds_of(choice.cached_factor);
     }
-    return count;
+    return count + of_shared_links;
 }
 
 std::vector<double> relative_errors(const NcclTable& table,
