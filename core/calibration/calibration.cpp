@@ -102,14 +102,18 @@ void Calibration::add(std::uint32_t entry, Tick now, std::size_t first,
     found.pending.insert(Contribution{first, saturated, std::move(readings)});
 }
 
-bool Calibration::request_run(std::uint32_t entry, Tick now, Tick length, bool unseen, bool whole) {
+std::uint32_t Calibration::request_run(std::uint32_t entry, Tick now, const RunRequest& request) {
     Entry& found = entries_[entry];
     if (closed(entry, now)) {
-        return false;
+        return kNone;
     }
-    if (!found.runs.empty() && found.runs.back().requested == now) {
-        found.runs.back().deadline = std::max(found.runs.back().deadline, now + length);
-        return true;
+    const auto next = static_cast<std::uint32_t>(found.runs.size());
+    if (next > 0 && found.runs.back().requested == now) {
+        if (!request.copies) {
+            return kNone;
+        }
+        found.runs.back().deadline = std::max(found.runs.back().deadline, now + request.length);
+        return next - 1;
     }
     std::uint64_t complete = 0;
     std::uint64_t under_way = 0;
@@ -117,10 +121,11 @@ bool Calibration::request_run(std::uint32_t entry, Tick now, Tick length, bool u
         complete += run.complete < now ? 1 : 0;
         under_way += run.complete >= now && run.deadline >= now ? 1 : 0;
     }
-    const auto needed = static_cast<std::uint64_t>(whole ? CalibrationProfile::kRequiredContributors
-                                                         : found.profile.required_contributors());
+    const auto needed =
+        static_cast<std::uint64_t>(request.whole ? CalibrationProfile::kRequiredContributors
+                                                 : found.profile.required_contributors());
     if (under_way >= (complete < needed ? needed - complete : 1)) {
-        return false;
+        return kNone;
     }
     const std::uint64_t failed = found.runs.size() - complete - under_way;
     const std::uint64_t started = complete + under_way;
@@ -128,19 +133,16 @@ bool Calibration::request_run(std::uint32_t entry, Tick now, Tick length, bool u
     const std::uint64_t occurred = found.occurrences + (found.last_seen < now ? 1 : 0);
     const std::uint64_t needed_occurrences = std::uint64_t{1}
                                              << std::min<std::uint64_t>(surplus, 63);
-    if (occurred < needed_occurrences && !(surplus == 0 && unseen)) {
-        return false;
+    if (occurred < needed_occurrences && !(surplus == 0 && request.unseen)) {
+        return kNone;
     }
-    found.runs.push_back({now, now + length, kNever});
-    return true;
+    found.runs.push_back({now, now + request.length, kNever});
+    return next;
 }
 
-void Calibration::complete_run(std::uint32_t entry, Tick requested, Tick now) {
-    for (Entry::Run& run : entries_[entry].runs) {
-        if (run.requested == requested) {
-            run.complete = std::min(run.complete, now);
-        }
-    }
+void Calibration::complete_run(std::uint32_t entry, std::uint32_t run, Tick now) {
+    Tick& complete = entries_[entry].runs[run].complete;
+    complete = std::min(complete, now);
 }
 
 void Calibration::close(std::uint32_t entry, Tick now) {

@@ -55,14 +55,22 @@ class Calibration {
     /// Contributes a group's readings at `now`; see CalibrationProfile::add().
     void add(std::uint32_t entry, Tick now, std::size_t first, std::vector<BinReading> readings,
              bool saturated);
-    /// Decides at `now` whether a group becomes a calibration run of at most `length` ticks. Required are
+    /// The calibration run that a group would make.
+    struct RunRequest {
+        Tick length = 0;      ///< at most
+        bool unseen = false;  ///< it may be the first one of a kind that has not occurred before
+        /// Groups of this kind are too short for an extrapolation, so that kRequiredContributors runs are required.
+        bool whole = false;
+        /// Groups that ask at one instant may be copies of each other: all of them become the same run. Else one does.
+        bool copies = true;
+    };
+    /// The number of the calibration run that a group becomes at `now`, or kNone. Required are
     /// CalibrationProfile::required_contributors() runs. If these did not suffice, further ones follow, one at a time. The
-    /// kind must have occurred before, except for a first run with `unseen`. Each run that failed or did not suffice
-    /// doubles the number of occurrences that the next one needs. Groups that ask at one instant count once. `whole`:
-    /// groups of this kind are too short for an extrapolation, so that kRequiredContributors runs are required.
-    bool request_run(std::uint32_t entry, Tick now, Tick length, bool unseen, bool whole);
-    /// The calibration run that was requested at `requested` is complete at `now`.
-    void complete_run(std::uint32_t entry, Tick requested, Tick now);
+    /// kind must have occurred before. Each run that failed or did not suffice doubles the number of occurrences that the
+    /// next one needs.
+    std::uint32_t request_run(std::uint32_t entry, Tick now, const RunRequest& request);
+    /// A calibration run is complete at `now`.
+    void complete_run(std::uint32_t entry, std::uint32_t run, Tick now);
     /// Contributions after `now` are ignored.
     void close(std::uint32_t entry, Tick now);
     /// True if profile() is an earlier run's.
@@ -86,7 +94,7 @@ class Calibration {
         std::optional<CalibrationProfile> recalled;  ///< of earlier runs
         Tick last_seen = kNever;
         std::uint64_t occurrences = 0;  ///< instants before `last_seen`
-        std::vector<Run> runs;          ///< by `requested`
+        std::vector<Run> runs;          ///< by `requested`, and by number
         Tick closed = kNever;
         Tick pending_since = 0;                             ///< instant of what is pending
         std::set<Contribution> pending;                     ///< not in `profile` yet
@@ -135,9 +143,9 @@ class BinReadings {
 /// A group's behaviour since it formed, and what it contributes to or takes from a profile.
 struct CalibrationRecord {
     bool recording = false;
-    bool calibrating = false;  ///< it is a calibration run, which is not skipped
-    Tick requested = kNever;   ///< when it became one
-    bool saturated = true;     ///< every flow was at its NIC's line rate throughout
+    bool calibrating = false;   ///< it is a calibration run, which is not skipped
+    std::uint32_t run = kNone;  ///< its number, once it has become one
+    bool saturated = true;      ///< every flow was at its NIC's line rate throughout
     std::uint32_t entry = kNone;
     std::int64_t echoes = 0;              ///< sum of FlowReading::echoes at the first bin's start
     Tick begin = 0;                       ///< start of the first bin
@@ -150,7 +158,11 @@ struct CalibrationRecord {
     GroupKind
         kind;  ///< includes the ACK load, as long as it stays the same; key empty: not computed
     std::vector<double> ack_shares;  ///< by flow and data port: the link's share of foreign ACKs
-    bool known_from_begin = false;   ///< `ack_shares` was known at the first bin's start and holds
+    /// Bins have the rates and bytes in flight of a flow alone in parts of `scale`, payload bytes per tick: what its law aims
+    /// at. Kinds then differ neither by ACK load nor by counters.
+    bool scaled = false;
+    double scale = 1;
+    bool known_from_begin = false;  ///< `ack_shares` was known at the first bin's start and holds
     bool contributes = false;
     // Rates of the next skip from the profile.
     bool predicted = false;

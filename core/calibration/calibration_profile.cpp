@@ -24,6 +24,9 @@ constexpr double kManyBins = 16;
 constexpr std::size_t kStepsBack = 8;
 /// The algorithm's rate is settled if it changes by at most this fraction over the later half of the bins.
 constexpr double kLawRange = 0.02;
+/// What groups that share no port have agreed on is taken to go on for another such part of it: contributors end with their
+/// last whole bins, and others' messages are longer.
+constexpr double kBeyond = 0.125;
 constexpr double kUnlimited = 1e18;
 /// In a summary, a block that starts at bin n covers n / kBinsPerBlock bins, at least one.
 constexpr std::size_t kBinsPerBlock = 16;
@@ -291,26 +294,30 @@ double CalibrationProfile::sent_spread(std::size_t flow, std::size_t at) const {
     return std::sqrt(std::max(found.sent_squares[flow] / found.groups - mean * mean, 0.0));
 }
 
-double CalibrationProfile::trusted_skip(double first) const {
-    return std::max(tail_skip_, kind_.shared ? trusted_shared(first) : trusted_unshared(first));
+double CalibrationProfile::trusted_skip(double first, double least) const {
+    return std::max(tail_skip_,
+                    kind_.shared ? trusted_shared(first) : trusted_unshared(first, least));
 }
 
-double CalibrationProfile::trusted_unshared(double first) const {
+double CalibrationProfile::trusted_unshared(double first, double least) const {
     double known = 0;
     std::vector<double> sent(kind_.flows, 0);
     std::vector<double> deviation(kind_.flows, 0);  // as if deviations persisted
     for (auto at = static_cast<std::size_t>(first);
          has_enough_contributors(static_cast<double>(at)) && at < bins_.size(); ++at) {
+        bool agree = true;
         for (std::size_t f = 0; f < kind_.flows; ++f) {
             sent[f] += bins_[at].sum[f].rate / bins_[at].groups;
             deviation[f] += rate_spread(f, at);
-            if (deviation[f] > kTolerance * sent[f]) {
-                return known;
-            }
+            agree = agree && deviation[f] <= kTolerance * sent[f];
         }
-        known = (static_cast<double>(at) + 1 - first) * static_cast<double>(kind_.bin_length);
+        const double bins = static_cast<double>(at) + 1 - first;
+        if (!agree && bins >= least) {
+            break;
+        }
+        known = agree ? bins : known;
     }
-    return known;
+    return (1 + kBeyond) * known * static_cast<double>(kind_.bin_length);
 }
 
 /// True if the bytes that groups have sent of `flow` differ too much at the end of bin `at`. `before`: their spread at the

@@ -92,8 +92,9 @@ class CalibrationProfile {
     /// Mean of a flow over `count` bins from `first` on. Beyond the last bin, its long-run mean counts.
     BinReading mean(std::size_t flow, double first, double count) const;
     /// Longest skip from bin `first` on, in ticks, in which mean() predicts each flow's bytes within the tolerance. It
-    /// ends where several groups agreed up to, or later if trusted_tail() says so. 0: not known.
-    double trusted_skip(double first) const;
+    /// ends where several groups agreed up to, or later if trusted_tail() says so. 0: not known. Where flows share no port,
+    /// a skip of at least `least` bins may pass over differences before.
+    double trusted_skip(double first, double least = 0) const;
     /// Trusted skip from any bin on, by extrapolation from the calibration runs. 0: not known.
     double trusted_tail() const { return tail_skip_; }
     /// True if bin `first` has enough contributors; always true beyond the last bin that can be recorded.
@@ -120,7 +121,7 @@ class CalibrationProfile {
                         const std::vector<double>& rate_spread,
                         const std::vector<double>& sent_spread);
     double tolerance() const;
-    double trusted_unshared(double first) const;
+    double trusted_unshared(double first, double least) const;
     double trusted_shared(double first) const;
     bool diverged(std::size_t flow, std::size_t at, double before, double sent) const;
     BinReading bin(std::size_t flow, std::size_t at) const;

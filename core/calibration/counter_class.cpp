@@ -88,6 +88,30 @@ double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes
     return static_cast<double>(bytes - rest + covered) / static_cast<double>(bytes);
 }
 
+double counted_time(const std::vector<Counter>& counters, std::int64_t bytes, std::int64_t unit) {
+    const std::int64_t whole = bytes / unit * unit;
+    const std::int64_t rest = bytes % unit;
+    const auto place = [unit](std::int64_t at) { return (at % unit + unit) % unit; };
+    // As a first counter stands at each place of a unit, others stand ahead of it, and roll over on arcs of length `rest`.
+    std::vector<std::int64_t> bounds = {0, unit};
+    for (const Counter& counter : counters) {
+        bounds.push_back(place(-rest - counter.ahead));
+        bounds.push_back(place(-counter.ahead));
+    }
+    std::sort(bounds.begin(), bounds.end());
+    double sum = 0;
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+        double longest = 0;
+        for (const Counter& counter : counters) {
+            const bool rolls_over = place(bounds[i] + counter.ahead) >= unit - rest;
+            const std::int64_t counted = whole + (rolls_over ? unit : 0);
+            longest = std::max(longest, static_cast<double>(counted) / counter.rate);
+        }
+        sum += longest * static_cast<double>(bounds[i + 1] - bounds[i]);
+    }
+    return sum / static_cast<double>(unit);
+}
+
 std::int64_t counter_class(const std::vector<std::int64_t>& ahead, std::int64_t bytes,
                            std::int64_t unit) {
     return std::llround(counter_excess(ahead, bytes, unit) * kClasses);

@@ -106,10 +106,10 @@ class MemoTest(CliTest):
     def test_default_file_is_in_the_cache_folder(self):
         folder = self.folder / "cache/sluice"
         folder.mkdir(parents=True)
-        pathlib.Path(self.memo).rename(folder / "memo-4.sqlite")
+        pathlib.Path(self.memo).rename(folder / "memo-5.sqlite")
         env = {"XDG_CACHE_HOME": str(self.folder / "cache")}
         result = self.sluice("memo", "stats", env=env)
-        self.assertIn(f"memo      {folder}/memo-4.sqlite\n", result.stdout)
+        self.assertIn(f"memo      {folder}/memo-5.sqlite\n", result.stdout)
         result = self.sluice("memo", "stats", env={"XDG_CACHE_HOME": "", "HOME": ""})
         self.assertEqual(result.returncode, 2)
         self.assertIn("give --memo FILE", result.stderr)

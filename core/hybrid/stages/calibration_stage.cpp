@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "core/hybrid/outside.h"
@@ -14,19 +13,12 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// A group with more bins left makes a calibration run of full length, which allows an extrapolation. A shorter one is
-/// simulated to its end, for groups that are as short.
-constexpr double kLongBins = static_cast<double>(kMaxBins) / 2;
 /// The first group of a kind that shares ports makes a calibration run if that takes at most this fraction of the time that
 /// it has left. Its own probes would take about as long.
 constexpr double kUnseenFraction = 0.25;
 /// A profile that covers this fraction of the time that a group has left is enough: contributors end with their last whole
 /// bins.
 constexpr double kNearlyAll = 0.9;
-/// Resolution of the ACK load's class: this fraction of the link.
-constexpr double kAckClasses = 256;
-/// ACK loads that differ by less, as shares of the link, count as equal.
-constexpr double kAckSharesAgree = 2 / kAckClasses;
 /// Most flows of a group that is recorded, as each flow has a reading per bin. Large groups that share ports hardly ever
 /// occur again.
 constexpr std::size_t kMaxFlows = 1024;
@@ -88,8 +80,9 @@ std::vector<BinReading> CalibrationStage::finished_bin(const GroupState& state) 
             return {};
         }
         const auto bytes = static_cast<double>(reading.acked - record.acked[i]);
-        bin.push_back({bytes / static_cast<double>(reading.progress - record.progress[i]),
-                       static_cast<double>(reading.in_flight)});
+        const auto time = static_cast<double>(reading.progress - record.progress[i]);
+        bin.push_back(
+            {bytes / time / record.scale, static_cast<double>(reading.in_flight) / record.scale});
         if (record.kind.profile.shared) {
             bin.back().law_rate = static_cast<double>(reading.rate);
             bin.back().sent = record.sent[i] + bytes;
@@ -146,77 +139,12 @@ void CalibrationStage::observe(GroupState& state, Tick now) {
     record.recording = first + 1 < kMaxBins;
 }
 
-/// Share of a port's link that ACKs of other flows take.
-double CalibrationStage::ack_share(PortId port) const {
-    const auto rate = static_cast<double>(view_.link_rate(port));
-    return acks_ == nullptr ? 0 : acks_->across(port) * kBitsPerByteAndTick / rate;
-}
-
-/// If the ACK load on the group's ports has changed, the group gets a new kind, and stops contributing.
-void CalibrationStage::update_ack_load(GroupState& state, bool begins, Tick at) {
-    CalibrationRecord& record = state.record;
-    std::vector<double> shares;
-    bool known = true;
-    for (const FlowSlot flow : state.group.flows) {
-        for (const PortId port : view_.tracks(flow).data) {
-            shares.push_back(ack_share(port));
-            known = known && (acks_ == nullptr || acks_->awaited(port) == 0);
-        }
-    }
-    const auto same = [](double a, double b) { return std::abs(a - b) <= kAckSharesAgree; };
-    if (begins || !std::equal(shares.begin(), shares.end(), record.ack_shares.begin(),
-                              record.ack_shares.end(), same)) {
-        record.ack_shares = std::move(shares);
-        record.known_from_begin = begins && known;
-        record.kind.key.clear();
-        if (acks_ != nullptr) {
-            compute_key(state, at);
-        }
-        record.contributes = false;
-    }
-}
-
-/// Computes the key of the group's kind, if it has none. This is done when the ACK load is noted, or at the first use where
-/// ACKs are packets.
-void CalibrationStage::compute_key(GroupState& state, Tick at) const {
-    CalibrationRecord& record = state.record;
-    if (record.kind.key.empty()) {
-        record.kind.key = key_of(state, at);
-        record.kind.key.push_back(record.known_from_begin ? 1 : 0);
-        record.known = kNone;
-        record.looked_up = CalibrationRecord::kNotLookedUp;
-    }
-}
-
-GroupKey CalibrationStage::key_of(const GroupState& state, Tick at) const {
-    std::vector<KeyedFlow> flows;
-    std::set<PortId> data;
-    const auto counters = loads_.counters_of(state.group, at);
-    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        const FlowSlot flow = state.group.flows[i];
-        std::vector<std::int64_t> law = view_.law_facts(flow);
-        if (!counters.empty()) {
-            law.insert(law.end(), counters[i].begin(), counters[i].end());
-        }
-        flows.push_back({&view_.tracks(flow), view_.base_rtt(flow), view_.line_rate(flow),
-                         state.record.age_class[i], view_.sender(flow).traffic_class,
-                         std::move(law)});
-        const std::vector<PortId>& way = view_.tracks(flow).data;
-        data.insert(way.begin(), way.end());
-    }
-    return group_key(flows, [&](PortId port) {
-        // Other ports carry the group's own ACKs, whose number is not known yet.
-        const double share = data.count(port) > 0 ? ack_share(port) : 0;
-        return KeyedPort{view_.link_rate(port), view_.describe(port).mark_bytes,
-                         std::llround(share * kAckClasses)};
-    });
-}
-
 /// True if a flow's reading equals the predicted one. `uncertainty`: absolute error of rates.
 bool CalibrationStage::matches(const CalibrationRecord& record, const BinReading& own,
-                               const BinReading& predicted, double uncertainty) const {
+                               const BinReading& predicted, double scale,
+                               double uncertainty) const {
     const double flight_range =
-        kFlightsAgree * predicted.in_flight + static_cast<double>(view_.payload());
+        kFlightsAgree * predicted.in_flight + static_cast<double>(view_.payload()) / scale;
     return std::abs(own.rate - predicted.rate) <= record.tolerance * predicted.rate + uncertainty &&
            std::abs(own.in_flight - predicted.in_flight) <= flight_range;
 }
@@ -244,7 +172,7 @@ bool CalibrationStage::matches_profile(const GroupState& state,
         }
         const BinReading predicted = profile.mean(f, static_cast<double>(bins - kComparedBins),
                                                   static_cast<double>(kComparedBins));
-        if (!matches(record, own, predicted, uncertainty)) {
+        if (!matches(record, own, predicted, record.scale, uncertainty)) {
             return false;
         }
     }
@@ -286,7 +214,7 @@ bool CalibrationStage::matches_initial(const GroupState& state,
         return false;
     }
     for (std::size_t f = 0; f < record.initial.size(); ++f) {
-        if (!matches(record, record.initial[f], profile.initial(f), 0)) {
+        if (!matches(record, record.initial[f], profile.initial(f), 1, 0)) {
             return false;
         }
     }
@@ -317,12 +245,12 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
     }
     state.rate.resize(flows);
     for (std::size_t f = 0; f < flows; ++f) {
-        state.rate[f] = profile.mean(f, static_cast<double>(bins), 1).rate / payload;
+        state.rate[f] = profile.mean(f, static_cast<double>(bins), 1).rate * record.scale / payload;
     }
     // If the profile covers only a part, it is better to wait until the group is steady by itself.
     const double left = time_left(view_, state);
     if (profile.trusted_tail() < static_cast<double>(state.rtt) &&
-        profile.trusted_skip(age_of(record, at)) < kNearlyAll * left) {
+        trusted_skip(record, profile, age_of(record, at), left) < kNearlyAll * left) {
         return false;
     }
     record.entry = entry;
@@ -333,6 +261,15 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
     }
     verdict.marked.assign(flows, 0);
     return true;
+}
+
+/// How long rates of the profile are trusted by a group that has `left` ticks. Groups differ by packets as they begin, which a
+/// skip of some length makes up for.
+double CalibrationStage::trusted_skip(const CalibrationRecord& record,
+                                      const CalibrationProfile& profile, double age, double left) {
+    constexpr double kFirstBins = 8;
+    const double bins = left / static_cast<double>(record.kind.profile.bin_length);
+    return profile.trusted_skip(age, bins >= 2 * kFirstBins ? kFirstBins : 0);
 }
 
 /// A steady group contributes from its first bin on, until something about it changes.
@@ -366,7 +303,7 @@ bool CalibrationStage::complete_run(GroupState& state, double trusted, double le
         calibration_.close(record.entry, at);
     }
     if (record.contributes) {
-        calibration_.complete_run(record.entry, record.requested, at);
+        calibration_.complete_run(record.entry, record.run, at);
     }
     record.calibrating = false;
     return true;
@@ -405,8 +342,8 @@ Tick CalibrationStage::trusted_length(SkipPlan& plan) {
     }
     const CalibrationProfile& profile = calibration_.profile(record.entry, at);
     const double age = age_of(record, at);
-    const double trusted = profile.trusted_skip(age);
     const double left = time_left(view_, state);
+    const double trusted = trusted_skip(record, profile, age, left);
     if (record.calibrating && !complete_run(state, trusted, left, at)) {
         return 0;
     }
@@ -430,11 +367,14 @@ Tick CalibrationStage::trusted_length(SkipPlan& plan) {
     // An extrapolation needs a later half that is two sawtooth spans long.
     const bool whole = !is_long && age_at_end * static_cast<double>(unit) <
                                        4 * static_cast<double>(record.kind.profile.sawtooth_span);
-    record.calibrating = record.recording && record.contributes && record.requested == kNever &&
-                         (is_long || !profile.has_enough_contributors(age_at_end)) &&
-                         calibration_.request_run(record.entry, at, length, unseen, whole);
+    if (record.recording && record.contributes && record.run == kNone &&
+        (is_long || !profile.has_enough_contributors(age_at_end))) {
+        // Where ACKs are no packets nothing folds.
+        record.run =
+            calibration_.request_run(record.entry, at, {length, unseen, whole, acks_ == nullptr});
+        record.calibrating = record.run != kNone;
+    }
     if (record.calibrating) {
-        record.requested = at;
         plan.spared = true;
         return 0;
     }

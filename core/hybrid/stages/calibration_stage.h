@@ -45,16 +45,21 @@ class CalibrationStage final : public SkipStage {
     std::int64_t restore(GroupState& state) override;
 
   private:
-    // Recording a group, and computing its kind.
+    /// A group with more bins left makes a calibration run of full length, which allows an extrapolation. A shorter one is
+    /// simulated to its end, for groups that are as short.
+    static constexpr double kLongBins = static_cast<double>(kMaxBins) / 2;
+
+    // Recording a group, and computing its kind (calibrated_kinds.cpp).
     static std::int64_t echoes_of(const GroupState& state);
     static std::vector<BinReading> finished_bin(const GroupState& state);
     double ack_share(PortId port) const;
     void update_ack_load(GroupState& state, bool begins, Tick at);
+    void set_scale(GroupState& state, bool begins, Tick at) const;
     void compute_key(GroupState& state, Tick at) const;
     GroupKey key_of(const GroupState& state, Tick at) const;
     // Comparing a group with a profile.
     bool matches(const CalibrationRecord& record, const BinReading& own,
-                 const BinReading& predicted, double uncertainty) const;
+                 const BinReading& predicted, double scale, double uncertainty) const;
     bool matches_profile(const GroupState& state, const CalibrationProfile& profile) const;
     bool matches_profile(GroupState& state, std::uint32_t entry,
                          const CalibrationProfile& profile) const;
@@ -64,6 +69,8 @@ class CalibrationStage final : public SkipStage {
     // Calibration runs, and lengths of skips.
     Tick trusted_length(SkipPlan& plan);
     void begin_contributing(GroupState& state, Tick at);
+    static double trusted_skip(const CalibrationRecord& record, const CalibrationProfile& profile,
+                               double age, double left);
     bool complete_run(GroupState& state, double trusted, double left, Tick at);
     // Rates of skips, in calibrated_rates.cpp.
     void take_calibrated_rates(GroupState& state, const CalibrationProfile& profile, Tick at);

@@ -87,6 +87,44 @@ std::vector<std::vector<std::int64_t>> PortLoads::counters_of(const Group& group
     });
 }
 
+double PortLoads::aim_of(FlowSlot flow, Tick at) const {
+    const std::int64_t unit = view_.counter_unit();
+    const std::vector<PortId>& way = view_.tracks(flow).data;
+    if (acks_ == nullptr || unit == 0 || way.empty()) {
+        return 0;
+    }
+    const auto link = [this](PortId port) {
+        return static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
+    };
+    const double target = congestion::target_utilization(view_.law());
+    // The first port is the NIC's, which reports nothing.
+    double aim = link(way[0]) - acks_->across(way[0]);
+    for (std::size_t first = 1, next = 1; first < way.size(); first = next) {
+        // Ports that the same packets cross keep their counters' distances.
+        std::vector<Counter> counters = {{0, link(way[first])}};
+        double most = target * link(way[first]);
+        for (next = first + 1; next < way.size(); ++next) {
+            const auto distance = view_.counter_ahead(way[next - 1], way[next], at);
+            if (!distance.has_value()) {
+                break;
+            }
+            counters.push_back({counters.back().ahead + *distance, link(way[next])});
+            most = std::min(most, target * link(way[next]));
+        }
+        const double across = acks_->across(way[first]);
+        if (across >= most) {
+            return 0;
+        }
+        // Between two reports ACKs have passed, too.
+        const double data = view_.packets_per_ack() * static_cast<double>(view_.data_bytes());
+        const double bytes = data * most / (most - across);
+        const double time = counted_time(counters, static_cast<std::int64_t>(bytes), unit);
+        aim = std::min(aim, target * bytes / time - across);
+    }
+    return std::max(aim, 0.0) * static_cast<double>(view_.payload()) /
+           static_cast<double>(view_.data_bytes());
+}
+
 void PortLoads::fit(const Group& group, std::vector<double>& rate) {
     const std::vector<FlowSlot>& flows = group.flows;
     const auto data = static_cast<double>(view_.data_bytes());

@@ -30,6 +30,10 @@ class PortLoads {
     std::size_t most_counters(const Group& group, std::size_t sharing);
     /// By flow, what the counters that its law reads make of its rate; none: it reads none.
     std::vector<std::vector<std::int64_t>> counters_of(const Group& group, Tick at) const;
+    /// Payload bytes per tick that the law of a flow alone on its ports aims at, where ACKs are no packets: of what ports leave
+    /// beside the ACK load, a law by counters (HPCC) takes its target as the counters show it
+    /// (core/calibration/counter_class.h). 0: it reads none, or a port leaves nothing.
+    double aim_of(FlowSlot flow, Tick at) const;
     /// Lowers rates, packets per tick, to what every link can carry.
     void fit(const Group& group, std::vector<double>& rate);
     /// A law that aims below a link's rate (HPCC) comes down from it within as many round trips as windows take to

@@ -62,3 +62,33 @@ TEST_CASE("unit.counters.the_excess_is_what_counting_finds") {
         CHECK(counter_excess(ahead, bytes, unit) == doctest::Approx(counted(ahead, bytes, unit)));
     }
 }
+
+TEST_CASE("unit.counters.of_ports_with_rates_of_their_own_the_busiest_counts") {
+    using hybrid::counted_time;
+    using hybrid::Counter;
+    // Of equal rates it is the excess.
+    for (const std::int64_t bytes : {700, 1024, 1090, 1175, 4186}) {
+        const double excess = counter_excess({0, 300, 900}, bytes, 1024);
+        CHECK(counted_time({{0, 2.0}, {300, 2.0}, {900, 2.0}}, bytes, 1024) ==
+              doctest::Approx(excess * static_cast<double>(bytes) / 2));
+    }
+    // A port that is four times as fast never is the busiest.
+    CHECK(counted_time({{0, 1.0}, {300, 4.0}}, 1090, 1024) == doctest::Approx(1090));
+    // One that is a little faster is while it alone rolls over.
+    CHECK(counted_time({{0, 1.0}, {300, 1.2}}, 1090, 1024) ==
+          doctest::Approx(1090 + 66.0 / 1024 * (2048 / 1.2 - 1024)));
+    // Place by place.
+    const std::vector<Counter> counters = {{0, 1.0}, {777, 1.5}, {-40, 0.9}, {5000, 1.1}};
+    const std::int64_t bytes = 3333;
+    double sum = 0;
+    for (std::int64_t place = 0; place < 1024; ++place) {
+        double longest = 0;
+        for (const Counter& counter : counters) {
+            const std::int64_t from = ((place + counter.ahead) % 1024 + 1024) % 1024;
+            longest =
+                std::max(longest, static_cast<double>((from + bytes) / 1024 * 1024) / counter.rate);
+        }
+        sum += longest;
+    }
+    CHECK(counted_time(counters, bytes, 1024) == doctest::Approx(sum / 1024));
+}

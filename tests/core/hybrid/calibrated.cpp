@@ -137,8 +137,9 @@ TEST_CASE("unit.calibration.bins_of_several_contributors_predict_others") {
     };
     CHECK(profile_of_rates({100, 100}, 12).trusted_skip(0) == 0);  // two may agree by chance
     const CalibrationProfile alike = profile_of_rates({100, 101, 100}, 12);
-    CHECK(alike.trusted_skip(0) == 12 * kBinLength);
-    CHECK(alike.trusted_skip(5) == 7 * kBinLength);
+    // For an eighth longer than they have been seen.
+    CHECK(alike.trusted_skip(0) == 13.5 * kBinLength);
+    CHECK(alike.trusted_skip(5) == 7.875 * kBinLength);
     CHECK(alike.trusted_skip(12) == 0);
     CHECK(alike.has_enough_contributors(11));
     CHECK(!alike.has_enough_contributors(12));
@@ -150,6 +151,17 @@ TEST_CASE("unit.calibration.bins_of_several_contributors_predict_others") {
     }
     CHECK(parting.trusted_skip(0) >= 8 * kBinLength);
     CHECK(parting.trusted_skip(0) < 10 * kBinLength);
+    // Groups that differ as they begin are known once they have sent the same, and not for less than that.
+    CalibrationProfile beginning({1, kBinLength, 0});
+    for (const double rate : {95.0, 100.0, 105.0}) {
+        for (std::size_t bin = 0; bin < 14; ++bin) {
+            beginning.add(bin, {{bin < 2 ? rate : 100.0, 1000}}, false);
+        }
+    }
+    CHECK(beginning.trusted_skip(0) == 0);
+    CHECK(beginning.trusted_skip(0, 4) == 0);
+    CHECK(beginning.trusted_skip(0, 8) == 15.75 * kBinLength);
+    CHECK(beginning.trusted_skip(2) == 13.5 * kBinLength);
 }
 
 TEST_CASE("unit.calibration.the_order_within_an_instant_does_not_matter") {
@@ -168,55 +180,76 @@ TEST_CASE("unit.calibration.the_order_within_an_instant_does_not_matter") {
     CHECK(profile_of_rates({3, 1, 1, 1}) == 2);  // equal contributions count once
 }
 
+namespace {
+
+constexpr Tick kLength = 512 * kBinLength;
+
+/// A group asks at `at` to become a calibration run, and becomes one.
+bool asks(Calibration& calibration, std::uint32_t entry, Tick at, bool unseen = false) {
+    return calibration.request_run(entry, at, {kLength, unseen, false, true}) != kNone;
+}
+
+}  // namespace
+
 TEST_CASE("unit.calibration.one_calibration_run_at_a_time") {
-    constexpr Tick kLength = 512 * kBinLength;
     Calibration calibration;
     const std::uint32_t entry = calibration.find_or_add({{1}, {1, kBinLength, 0}}, 10);
     CHECK(calibration.find_or_add({{1}, {1, kBinLength, 0}}, 10) == entry);
     CHECK(calibration.find_or_add({{2}, {1, kBinLength, 0}}, 10) != entry);
-    CHECK(!calibration.request_run(entry, 10, kLength, false, false));  // the first occurrence
+    CHECK(!asks(calibration, entry, 10));  // the first occurrence
     calibration.find_or_add({{1}, {1, kBinLength, 0}}, 20);
-    CHECK(calibration.request_run(entry, 20, kLength, false, false));
-    CHECK(calibration.request_run(entry, 20, kLength, false, false));
-    CHECK(!calibration.request_run(entry, 21, kLength, false, false));
-    CHECK(!calibration.request_run(entry, 20 + kLength, kLength, false, false));
+    CHECK(asks(calibration, entry, 20));
+    CHECK(asks(calibration, entry, 20));
+    CHECK(!asks(calibration, entry, 21));
+    CHECK(!asks(calibration, entry, 20 + kLength));
     const Tick later = 21 + kLength;
-    CHECK(calibration.request_run(entry, later, kLength, false,
-                                  false));  // the first run failed; two occurrences are enough
+    CHECK(asks(calibration, entry, later));  // the first run failed; two occurrences are enough
     calibration.close(entry, later);
     CHECK(!calibration.closed(entry, later));
     CHECK(calibration.closed(entry, later + 1));
-    CHECK(!calibration.request_run(entry, 3 * later, kLength, false, false));
+    CHECK(!asks(calibration, entry, 3 * later));
+}
+
+TEST_CASE("unit.calibration.groups_that_are_no_copies_ask_one_by_one") {
+    Calibration calibration;
+    const hybrid::GroupKind alone{{1}, {1, kBinLength, 0}};
+    const std::uint32_t entry = calibration.find_or_add(alone, 10);
+    // Of groups too short for an extrapolation three have to contribute: one at an instant.
+    const Calibration::RunRequest request{kLength, false, true, false};
+    for (std::uint32_t run = 0; run < 3; ++run) {
+        const Tick at = 20 + run;
+        calibration.find_or_add(alone, at);
+        CHECK(calibration.request_run(entry, at, request) == run);
+        CHECK(calibration.request_run(entry, at, request) == kNone);
+    }
+    calibration.find_or_add(alone, 30);
+    CHECK(calibration.request_run(entry, 30, request) == kNone);
 }
 
 TEST_CASE("unit.calibration.required_contributors_become_calibration_runs") {
-    constexpr Tick kLength = 512 * kBinLength;
     const hybrid::GroupKind shares{{1}, {2, kBinLength, 0, true}};
     Calibration calibration;
     const std::uint32_t entry = calibration.find_or_add(shares, 10);
-    CHECK(!calibration.request_run(entry, 10, kLength, false, false));
-    CHECK(calibration.request_run(entry, 10, kLength, true,
-                                  false));  // a first run, although unseen
+    CHECK(!asks(calibration, entry, 10));
+    CHECK(asks(calibration, entry, 10, true));  // a first run, although unseen
     for (const Tick at : {Tick{20}, Tick{30}}) {
         calibration.find_or_add(shares, at);
-        CHECK(calibration.request_run(entry, at, kLength, false, false));
+        CHECK(asks(calibration, entry, at));
     }
     calibration.find_or_add(shares, 40);
-    CHECK(!calibration.request_run(entry, 40, kLength, true, false));
-    calibration.complete_run(entry, 10, 50);
+    CHECK(!asks(calibration, entry, 40, true));
+    calibration.complete_run(entry, 0, 50);
     calibration.find_or_add(shares, 60);
-    CHECK(!calibration.request_run(entry, 60, kLength, true,
-                                   false));  // three are complete or under way
+    CHECK(!asks(calibration, entry, 60, true));  // three are complete or under way
     // Two have failed: others replace them, and each doubles the occurrences that are needed.
     const Tick later = 31 + kLength;
-    CHECK(calibration.request_run(entry, later, kLength, false, false));
-    CHECK(calibration.request_run(entry, later + 1, kLength, true, false));
-    CHECK(!calibration.request_run(entry, later + 2, kLength, true, false));
-    calibration.complete_run(entry, later, later + 3);
-    calibration.complete_run(entry, later + 1, later + 3);
+    CHECK(asks(calibration, entry, later));
+    CHECK(asks(calibration, entry, later + 1, true));
+    CHECK(!asks(calibration, entry, later + 2, true));
+    calibration.complete_run(entry, 3, later + 3);
+    calibration.complete_run(entry, 4, later + 3);
     calibration.find_or_add(shares, later + 4);
-    CHECK(!calibration.request_run(entry, later + 4, kLength, true,
-                                   false));  // five occurrences, eight are needed
+    CHECK(!asks(calibration, entry, later + 4, true));  // five occurrences, eight are needed
 }
 
 namespace {

@@ -269,7 +269,7 @@ TEST_CASE("unit.local_phases.acks_of_skips_leave_counters_where_packets_would") 
         config.skip = true;
         config.wake = Wake::data;
         const HybridOutcome local = run_hybrid(given, config, Driver::windows);
-        CHECK(2 * local.outcome.counters.packet_hops < packets.outcome.counters.packet_hops / 2);
+        CHECK(3 * local.outcome.counters.packet_hops < packets.outcome.counters.packet_hops);
         CHECK(static_cast<double>(local.outcome.flows[1].finish) ==
               doctest::Approx(static_cast<double>(packets.outcome.flows[1].finish)).epsilon(1e-3));
     }
@@ -323,4 +323,61 @@ TEST_CASE("unit.local_phases.cut_off_from_its_source_an_answer_is_lost") {
     CHECK(made.outcome.flows[0].finish > 2 * kMillisecond);
     CHECK(made.outcome.flows[0].finish != kNever);
     CHECK(made.outcome.flows[1].finish < 2 * kMillisecond);
+}
+
+namespace {
+
+/// The local phases that a scenario has by default.
+PhaseConfig usual_local_phases() {
+    PhaseConfig config;
+    config.wake = Wake::data;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("unit.local_phases.one_kind_serves_messages_beside_other_ack_loads") {
+    // One message after the other from host 0 to host 1, beside none, one or two flows whose ACKs cross it.
+    std::vector<FlowSpec> flows;
+    for (int i = 0; i < 15; ++i) {
+        const Tick start = (i + 1) * kMillisecond;
+        flows.push_back(flow(0, 1, 5'000'000, start));
+        for (int beside = 0; beside < i % 3; ++beside) {
+            flows.push_back(flow(2 + beside, 0, 8'000'000, start - 100 * kMicrosecond));
+        }
+    }
+    const auto of_messages = [&](const HybridOutcome& made) {
+        double sum = 0;
+        for (std::size_t i = 0; i < flows.size(); ++i) {
+            const FlowResult& result = made.outcome.flows[i];
+            REQUIRE(result.finish != kNever);
+            sum += flows[i].src == 0 ? static_cast<double>(result.finish - result.start) : 0;
+        }
+        return sum;
+    };
+    const Case given = star(congestion::Law::hpcc, flows);
+    PhaseConfig packets = usual_local_phases();
+    packets.skip = false;
+    const HybridOutcome all = run_hybrid(given, packets, Driver::windows);
+    const HybridOutcome made = run_hybrid(given, usual_local_phases(), Driver::windows);
+    CHECK(of_messages(made) == doctest::Approx(of_messages(all)).epsilon(0.005));
+    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 3);
+}
+
+TEST_CASE("unit.local_phases.usual_ones_are_the_same_by_two_engines") {
+    std::uint64_t skips = 0;
+    for_local_cases(26'000, 150, true,
+                    [&](std::uint64_t /*seed*/, Case& given, Application* application) {
+                        given.config.buffer.size = Bytes{1 << 28};
+                        const HybridOutcome windows =
+                            run_hybrid(given, usual_local_phases(), Driver::windows, application);
+                        const HybridOutcome oracle =
+                            run_hybrid(given, usual_local_phases(), Driver::oracle, application);
+                        if (windows.outcome.counters.pfc_pauses == 0) {
+                            check_same(windows.outcome, oracle.outcome);
+                        }
+                        skips += windows.phases.skips;
+                    });
+    MESSAGE(skips << " skips");
+    CHECK(skips > 100);
 }
