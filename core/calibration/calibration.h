@@ -158,8 +158,8 @@ struct CalibrationRecord {
     GroupKind
         kind;  ///< includes the ACK load, as long as it stays the same; key empty: not computed
     std::vector<double> ack_shares;  ///< by flow and data port: the link's share of foreign ACKs
-    /// Bins have the rates and bytes in flight of a flow alone in parts of `scale`, payload bytes per tick: what its law aims
-    /// at. Kinds then differ neither by ACK load nor by counters.
+    /// Rates and bytes in flight of a flow alone are divided by its law's aim, `scale`, payload bytes per tick. Kinds then
+    /// differ neither by ACK load nor by counters.
     bool scaled = false;
     double scale = 1;
     bool known_from_begin = false;  ///< `ack_shares` was known at the first bin's start and holds

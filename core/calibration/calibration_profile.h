@@ -93,7 +93,7 @@ class CalibrationProfile {
     BinReading mean(std::size_t flow, double first, double count) const;
     /// Longest skip from bin `first` on, in ticks, in which mean() predicts each flow's bytes within the tolerance. It
     /// ends where several groups agreed up to, or later if trusted_tail() says so. 0: not known. Where flows share no port,
-    /// a skip of at least `least` bins may pass over differences before.
+    /// groups may differ in the first `least` bins.
     double trusted_skip(double first, double least = 0) const;
     /// Trusted skip from any bin on, by extrapolation from the calibration runs. 0: not known.
     double trusted_tail() const { return tail_skip_; }

@@ -66,28 +66,6 @@ std::vector<std::int64_t> classes_of(const std::vector<PortId>& way,
 
 }  // namespace
 
-double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes,
-                      std::int64_t unit) {
-    const std::int64_t rest = bytes % unit;
-    if (ahead.empty() || bytes <= 0 || rest == 0) {
-        return 1;
-    }
-    std::vector<std::int64_t> places;
-    places.reserve(ahead.size());
-    for (const std::int64_t distance : ahead) {
-        places.push_back((distance % unit + unit) % unit);
-    }
-    std::sort(places.begin(), places.end());
-    // On a circle of one unit, each counter rolls over on an arc of length `rest`. Sum up what the arcs cover.
-    std::int64_t covered = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const bool last = i + 1 == places.size();
-        const std::int64_t next = last ? places.front() + unit : places[i + 1];
-        covered += std::min(next - places[i], rest);
-    }
-    return static_cast<double>(bytes - rest + covered) / static_cast<double>(bytes);
-}
-
 double counted_time(const std::vector<Counter>& counters, std::int64_t bytes, std::int64_t unit) {
     const std::int64_t whole = bytes / unit * unit;
     const std::int64_t rest = bytes % unit;
@@ -110,6 +88,18 @@ double counted_time(const std::vector<Counter>& counters, std::int64_t bytes, st
         sum += longest * static_cast<double>(bounds[i + 1] - bounds[i]);
     }
     return sum / static_cast<double>(unit);
+}
+
+double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes,
+                      std::int64_t unit) {
+    if (ahead.empty() || bytes <= 0) {
+        return 1;
+    }
+    std::vector<Counter> counters;
+    for (const std::int64_t distance : ahead) {
+        counters.push_back({distance, 1});
+    }
+    return counted_time(counters, bytes, unit) / static_cast<double>(bytes);
 }
 
 std::int64_t counter_class(const std::vector<std::int64_t>& ahead, std::int64_t bytes,

@@ -18,8 +18,8 @@
 ///
 ///     mine = (step^p + (block / (own x factor))^p)^(1/p), share = block / (bandwidth x factor of shared links)
 ///
-/// pairs: base + steps x max(mine, share), as what a member does itself passes while it waits for the others;
-/// ring: base + steps x (mine^2 + share^2)^(1/2), as a step waits for the neighbour's, and they vary.
+/// pairs: base + steps x max(mine, share), as a member's own part overlaps with the transfers of the others;
+/// ring: base + steps x (mine^2 + share^2)^(1/2), as a step waits for the neighbour's step, whose time varies.
 ///
 /// Shared links carry more while a ring's buffers fit the processors' caches. A connection has 8 slots (NCCL_STEPS)
 /// and sends through them in turn, so that 8 S are in use (LL: 16 S).

@@ -26,9 +26,8 @@ void CalibrationStage::take_calibrated_rates(GroupState& state, const Calibratio
     constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {
         const double left = time_left(view_, state);
-        const double lasts =
-            std::min(left, trusted_skip(record, profile, record.predicted_from, left)) /
-            static_cast<double>(record.kind.profile.bin_length);
+        const double lasts = std::min(left, trusted_skip(profile, record.predicted_from, left)) /
+                             static_cast<double>(record.kind.profile.bin_length);
         for (std::size_t f = 0; f < state.rate.size() && lasts > 0; ++f) {
             record.predicted_for = lasts;
             state.rate[f] = profile.mean(f, record.predicted_from, lasts).rate * record.scale /

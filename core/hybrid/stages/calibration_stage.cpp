@@ -250,7 +250,7 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
     // If the profile covers only a part, it is better to wait until the group is steady by itself.
     const double left = time_left(view_, state);
     if (profile.trusted_tail() < static_cast<double>(state.rtt) &&
-        trusted_skip(record, profile, age_of(record, at), left) < kNearlyAll * left) {
+        trusted_skip(profile, age_of(record, at), left) < kNearlyAll * left) {
         return false;
     }
     record.entry = entry;
@@ -263,12 +263,11 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
     return true;
 }
 
-/// How long rates of the profile are trusted by a group that has `left` ticks. Groups differ by packets as they begin, which a
-/// skip of some length makes up for.
-double CalibrationStage::trusted_skip(const CalibrationRecord& record,
-                                      const CalibrationProfile& profile, double age, double left) {
+/// How long a group that has `left` ticks trusts the rates of the profile. Groups differ by a few packets as they begin, which
+/// matters to short skips only.
+double CalibrationStage::trusted_skip(const CalibrationProfile& profile, double age, double left) {
     constexpr double kFirstBins = 8;
-    const double bins = left / static_cast<double>(record.kind.profile.bin_length);
+    const double bins = left / static_cast<double>(profile.kind().bin_length);
     return profile.trusted_skip(age, bins >= 2 * kFirstBins ? kFirstBins : 0);
 }
 
@@ -343,7 +342,7 @@ Tick CalibrationStage::trusted_length(SkipPlan& plan) {
     const CalibrationProfile& profile = calibration_.profile(record.entry, at);
     const double age = age_of(record, at);
     const double left = time_left(view_, state);
-    const double trusted = trusted_skip(record, profile, age, left);
+    const double trusted = trusted_skip(profile, age, left);
     if (record.calibrating && !complete_run(state, trusted, left, at)) {
         return 0;
     }

@@ -69,8 +69,7 @@ class CalibrationStage final : public SkipStage {
     // Calibration runs, and lengths of skips.
     Tick trusted_length(SkipPlan& plan);
     void begin_contributing(GroupState& state, Tick at);
-    static double trusted_skip(const CalibrationRecord& record, const CalibrationProfile& profile,
-                               double age, double left);
+    static double trusted_skip(const CalibrationProfile& profile, double age, double left);
     bool complete_run(GroupState& state, double trusted, double left, Tick at);
     // Rates of skips, in calibrated_rates.cpp.
     void take_calibrated_rates(GroupState& state, const CalibrationProfile& profile, Tick at);
