@@ -158,11 +158,7 @@ struct CalibrationRecord {
     GroupKind
         kind;  ///< includes the ACK load, as long as it stays the same; key empty: not computed
     std::vector<double> ack_shares;  ///< by flow and data port: the link's share of foreign ACKs
-    /// Rates and bytes in flight of a flow alone are divided by its law's aim, `scale`, payload bytes per tick. Kinds then
-    /// differ neither by ACK load nor by counters.
-    bool scaled = false;
-    double scale = 1;
-    bool known_from_begin = false;  ///< `ack_shares` was known at the first bin's start and holds
+    bool known_from_begin = false;   ///< `ack_shares` was known at the first bin's start and holds
     bool contributes = false;
     // Rates of the next skip from the profile.
     bool predicted = false;

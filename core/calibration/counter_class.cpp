@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <utility>
 
 namespace sluice::hybrid {
 
@@ -66,28 +67,52 @@ std::vector<std::int64_t> classes_of(const std::vector<PortId>& way,
 
 }  // namespace
 
-double counted_time(const std::vector<Counter>& counters, std::int64_t bytes, std::int64_t unit) {
-    const std::int64_t whole = bytes / unit * unit;
-    const std::int64_t rest = bytes % unit;
+namespace {
+
+/// Of one run: times, and their parts of a unit of places, by times.
+std::map<double, double> counted_times(const std::vector<Counter>& counters, std::int64_t unit) {
     const auto place = [unit](std::int64_t at) { return (at % unit + unit) % unit; };
     // As a first counter stands at each place of a unit, others stand ahead of it, and roll over on arcs of length `rest`.
     std::vector<std::int64_t> bounds = {0, unit};
     for (const Counter& counter : counters) {
-        bounds.push_back(place(-rest - counter.ahead));
+        bounds.push_back(place(-counter.bytes % unit - counter.ahead));
         bounds.push_back(place(-counter.ahead));
     }
     std::sort(bounds.begin(), bounds.end());
-    double sum = 0;
+    std::map<double, double> times;
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
         double longest = 0;
         for (const Counter& counter : counters) {
+            const std::int64_t rest = counter.bytes % unit;
             const bool rolls_over = place(bounds[i] + counter.ahead) >= unit - rest;
-            const std::int64_t counted = whole + (rolls_over ? unit : 0);
+            const std::int64_t counted = counter.bytes - rest + (rolls_over ? unit : 0);
             longest = std::max(longest, static_cast<double>(counted) / counter.rate);
         }
-        sum += longest * static_cast<double>(bounds[i + 1] - bounds[i]);
+        times[longest] +=
+            static_cast<double>(bounds[i + 1] - bounds[i]) / static_cast<double>(unit);
     }
-    return sum / static_cast<double>(unit);
+    return times;
+}
+
+}  // namespace
+
+double counted_time(const std::vector<std::vector<Counter>>& runs, std::int64_t unit) {
+    // The largest of independent times: how likely each is to be that, from the shortest on.
+    std::map<double, double> longest = {{0, 1}};
+    for (const std::vector<Counter>& run : runs) {
+        std::map<double, double> both;
+        for (const auto& [time, part] : counted_times(run, unit)) {
+            for (const auto& [before, likely] : longest) {
+                both[std::max(time, before)] += part * likely;
+            }
+        }
+        longest = std::move(both);
+    }
+    double mean = 0;
+    for (const auto& [time, part] : longest) {
+        mean += time * part;
+    }
+    return mean;
 }
 
 double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes,
@@ -97,9 +122,9 @@ double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes
     }
     std::vector<Counter> counters;
     for (const std::int64_t distance : ahead) {
-        counters.push_back({distance, 1});
+        counters.push_back({distance, 1, bytes});
     }
-    return counted_time(counters, bytes, unit) / static_cast<double>(bytes);
+    return counted_time({counters}, unit) / static_cast<double>(bytes);
 }
 
 std::int64_t counter_class(const std::vector<std::int64_t>& ahead, std::int64_t bytes,

@@ -12,6 +12,7 @@
 #include "core/cloned.h"
 #include "core/hybrid/network_view.h"
 #include "core/hybrid/stages/port_loads.h"
+#include "core/hybrid/stages/trajectory_record.h"
 #include "core/hybrid/stages/watched_queues.h"
 #include "core/results/phase_record.h"
 #include "core/steady/detectors.h"
@@ -47,6 +48,7 @@ struct GroupState : step::PartitionPhase {
     Tick last_progress = 0;   ///< of any flow, as of the last look
     DataPorts data_ports;
     CalibrationRecord record;
+    TrajectoryRecord trajectory;
 
     // The present skip, or the next one.
     Tick until = 0;

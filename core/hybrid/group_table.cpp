@@ -29,6 +29,11 @@ void GroupTable::drop(std::uint32_t id) {
 
 void GroupTable::changed(GroupState& state, Tick now, bool rests) {
     state.changed = now;
+    if (early_ > 0 && !rests) {
+        state.dirty = true;
+        set_cut(state, now + early_);
+        return;
+    }
     if (state.dirty && state.cut != kNever && !rests) {
         return;  // it will be looked at; there the time since `changed` is asked for
     }

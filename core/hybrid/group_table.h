@@ -54,6 +54,8 @@ class GroupTable {
     Tick settled_after(Tick changed) const {
         return next_on_grid(changed + settling_time_, fine_period());
     }
+    /// Groups that have changed are looked at after so long, too; 0 (the default): they are not.
+    void look_early(Tick after) { early_ = after; }
     Tick fine_period() const { return std::max<Tick>(settling_time_ / 4, 1); }
 
     void set_cut(GroupState& state, Tick at);
@@ -75,6 +77,7 @@ class GroupTable {
     /// Of the first ones the last is as it says.
     std::map<Tick, std::vector<std::uint32_t>> cuts_;
     Tick settling_time_ = 0;
+    Tick early_ = 0;
 };
 
 }  // namespace sluice::hybrid

@@ -51,6 +51,8 @@ class NetworkView {
 
     // Flows.
     bool active(FlowSlot flow) const;
+    Tick start(FlowSlot flow) const { return store_.world().result[flow].start; }
+    FlowId id_of(FlowSlot flow) const { return store_.world().id[flow]; }
     /// By the flows' ids.
     void sort(std::vector<FlowSlot>& flows) const;
     const congestion::State& law_state(FlowSlot flow) const { return sender(flow).cc; }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "core/sorted.h"
 
 namespace sluice::hybrid {
 
@@ -23,7 +26,11 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
       stages_(parts(), executor_, rates, restorer, stage_list_),
       sampler_(engine.view(), partitions, groups_, stages_.loads(), report_, stage_list_, config_),
       planner_(engine.view(), sampler_, stage_list_, config_, stop),
-      copies_(engine.view(), partitions, groups_, sampler_, executor_, report_, stage_list_) {}
+      copies_(engine.view(), partitions, groups_, sampler_, executor_, report_, stage_list_) {
+    if (stages_.trajectories().is_active()) {
+        groups_.look_early(engine.view().lookahead());
+    }
+}
 
 void PhaseController::defer(Deferral& deferral) {
     deferral_ = &deferral;
@@ -49,16 +56,23 @@ void PhaseController::at_cut(Tick at) {
         }
     }
     run_calls(at);
+    renew_followers(at);
 }
 
 void PhaseController::look(GroupState& state, Tick at) {
     if (state.skipping) {
         executor_.commit(state);
-        groups_.set_cut(state, next_on_grid(at, state.period));
+        if (!follow(state, at)) {
+            groups_.set_cut(state, next_on_grid(at, state.period));
+        }
         return;
     }
     stages_.acks().measure(state, at);
     if (state.dirty) {
+        if (stages_.trajectories().is_active() && state.trajectory.formed != state.changed &&
+            form(state, at)) {
+            return;
+        }
         if (at < state.changed + groups_.settling_time()) {
             groups_.set_cut(state, groups_.settled_after(state.changed));
             return;
@@ -69,6 +83,59 @@ void PhaseController::look(GroupState& state, Tick at) {
     if (config_.skip && verdict.steady) {
         if (const Tick dt = planner_.plan(state, verdict, at); dt > 0) {
             executor_.begin(state, dt, at);
+        }
+    }
+}
+
+/// A group may follow others of its kind from the instant on at which it forms. True if it does, or it is too early to say.
+bool PhaseController::form(GroupState& state, Tick at) {
+    // However time is cut, the window in which it has changed has ended by then.
+    const Tick formed = state.changed + engine_.view().lookahead();
+    if (at < formed) {
+        groups_.set_cut(state, formed);
+        return true;
+    }
+    sampler_.list(state, *deferral_);
+    stages_.trajectories().form(state, at);
+    const bool follows = follow(state, at);
+    state.dirty = !follows;
+    return follows;
+}
+
+/// True if the group skips from now on, as a recorded one has gone on.
+bool PhaseController::follow(GroupState& state, Tick at) {
+    if (!stages_.trajectories().follow(state, at)) {
+        return false;
+    }
+    const std::size_t flows = state.group.flows.size();
+    steady::Verdict verdict;
+    verdict.steady = true;
+    verdict.rate.assign(flows, 0);
+    verdict.marked.assign(flows, 0);
+    const Tick dt = planner_.plan(state, verdict, at);
+    if (dt > 0) {
+        executor_.begin(state, dt, at);
+    } else {
+        state.trajectory.followed.reset();
+    }
+    return dt > 0;
+}
+
+/// What ACKs leave to some groups has changed. Those that follow others go on with that, and so their ACKs change what is left
+/// to further ones, ever less.
+void PhaseController::renew_followers(Tick at) {
+    std::vector<PortId> ports = stages_.acks().take_changed();
+    for (; stages_.trajectories().is_active() && !ports.empty();
+         ports = stages_.acks().take_changed()) {
+        sort_unique(ports);
+        for (const PortId port : ports) {
+            const PartitionId id = partitions_.sends_by(port);
+            GroupState* const state = id == kNone ? nullptr : groups_.find(id);
+            if (state != nullptr && state->skipping && state->trajectory.followed != nullptr &&
+                stages_.trajectories().is_outdated(*state, at)) {
+                executor_.skip_back(*state, at, PhaseEnd::acks_changed);
+                follow(*state, at);
+            }
         }
     }
 }

@@ -86,6 +86,9 @@ class PhaseController {
 
   private:
     void look(GroupState& state, Tick at);
+    bool form(GroupState& state, Tick at);
+    bool follow(GroupState& state, Tick at);
+    void renew_followers(Tick at);
     void run_calls(Tick at);
 
     PhaseConfig config_;

@@ -17,8 +17,10 @@ std::uint32_t copy_of(const Names& names, std::uint32_t original) {
 }
 
 std::int64_t skippable(const NetworkView& view, const GroupState& state, std::size_t flow) {
-    return view.unsent_packets(state.group.flows[flow]) -
-           state.readings[flow].in_flight / view.payload() - 1;
+    const std::int64_t last = state.trajectory.followed != nullptr
+                                  ? kLastPackets
+                                  : state.readings[flow].in_flight / view.payload();
+    return view.unsent_packets(state.group.flows[flow]) - last - 1;
 }
 
 double time_left(const NetworkView& view, const GroupState& state) {

@@ -71,6 +71,9 @@ class SkipStage {
 /// All stages of a run.
 using SkipStages = std::vector<SkipStage*>;
 
+/// Of a flow whose trajectory is known, so many packets are sent as a skip ends.
+inline constexpr std::int64_t kLastPackets = 8;
+
 /// What a flow may be advanced by at most, packets: what is in flight as a skip ends is as much as now, and that
 /// many are sent as packets.
 std::int64_t skippable(const NetworkView& view, const GroupState& state, std::size_t flow);

@@ -52,6 +52,10 @@ void AckStage::wake_port(PortId port, Tick now) {
     }
 }
 
+std::vector<PortId> AckStage::take_changed() {
+    return acks_ == nullptr ? std::vector<PortId>{} : acks_->take_changed();
+}
+
 void AckStage::finish() {
     if (acks_ == nullptr) {
         return;
@@ -91,6 +95,9 @@ void AckStage::wake_overrun(Tick at) {
 void AckStage::disturb(PartitionId id, Tick now) {
     if (id == kNone) {
         return;
+    }
+    if (groups_[id].skipping && groups_[id].trajectory.followed != nullptr) {
+        return;  // it will go on with what it is left (PhaseController::renew_followers())
     }
     if (groups_[id].skipping) {
         executor_.skip_back(groups_[id], now, PhaseEnd::acks_changed);

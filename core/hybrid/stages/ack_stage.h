@@ -33,6 +33,8 @@ class AckStage final : public SkipStage {
     void at_cut(Tick at);
     /// A frame is to leave by `port`, or a flow to start at its host, at `now`.
     void wake_port(PortId port, Tick now);
+    /// Ports that other ACKs cross than when last asked, each perhaps several times.
+    std::vector<PortId> take_changed();
     /// The run has ended: all ACKs are counted.
     void finish();
 

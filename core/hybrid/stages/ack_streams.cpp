@@ -239,6 +239,7 @@ void AckStreams::change_port(PortId port, std::int64_t more, std::int64_t parts,
     if (more == 0) {
         return;
     }
+    changed_.push_back(port);
     advance(cross, at, parts);
     cross.rate += more;
     if (cross.asleep && more > 0 &&

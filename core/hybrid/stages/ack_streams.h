@@ -46,6 +46,8 @@ class AckStreams {
     std::uint32_t awaited(PortId port) const { return awaited_[port]; }
     /// Ports that sleep although what crosses them leaves their data less than these take, since last asked.
     std::vector<PortId> take_overrun() { return std::exchange(overrun_, {}); }
+    /// Ports that other ACKs cross than when last asked, each perhaps several times.
+    std::vector<PortId> take_changed() { return std::exchange(changed_, {}); }
 
   private:
     struct Stream {
@@ -93,6 +95,7 @@ class AckStreams {
     };
     std::vector<Wait> waits_;  ///< by port
     std::vector<PortId> overrun_;
+    std::vector<PortId> changed_;
 };
 
 }  // namespace sluice::hybrid

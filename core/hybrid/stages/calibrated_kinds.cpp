@@ -17,10 +17,6 @@ namespace {
 constexpr double kAckClasses = 256;
 /// ACK loads that differ by less, as shares of the link, count as equal.
 constexpr double kAckSharesAgree = 2 / kAckClasses;
-/// A flow begins at its NIC's line rate, whatever it aims at: of messages that are over sooner that is too much.
-constexpr double kFewestScaledBins = 64;
-/// In place of counter classes in the key of a group whose bins are scaled: no class is 0.
-constexpr std::int64_t kScaled = 0;
 
 }  // namespace
 
@@ -47,31 +43,10 @@ void CalibrationStage::update_ack_load(GroupState& state, bool begins, Tick at) 
         record.ack_shares = std::move(shares);
         record.known_from_begin = begins && known;
         record.kind.key.clear();
-        if (begins || record.scaled) {
-            set_scale(state, begins, at);
-        }
         if (acks_ != nullptr) {
             compute_key(state, at);
         }
         record.contributes = false;
-    }
-}
-
-/// Whether a group's bins are scaled is decided as it begins.
-void CalibrationStage::set_scale(GroupState& state, bool begins, Tick at) const {
-    CalibrationRecord& record = state.record;
-    const std::vector<FlowSlot>& flows = state.group.flows;
-    const double aim = flows.size() == 1 ? loads_.aim_of(flows.front(), at) : 0;
-    if (begins) {
-        const double unsent = static_cast<double>(view_.unsent_packets(flows.front())) *
-                              static_cast<double>(view_.payload());
-        const double bins = unsent / aim / static_cast<double>(record.kind.profile.bin_length);
-        record.scaled = aim > 0 && bins >= kFewestScaledBins && bins < kLongBins;
-    } else {
-        record.recording = record.recording && aim > 0;
-    }
-    if (record.scaled && aim > 0) {
-        record.scale = aim;
     }
 }
 
@@ -90,10 +65,7 @@ void CalibrationStage::compute_key(GroupState& state, Tick at) const {
 GroupKey CalibrationStage::key_of(const GroupState& state, Tick at) const {
     std::vector<KeyedFlow> flows;
     std::set<PortId> data;
-    const bool scaled = state.record.scaled;
-    const std::vector<std::vector<std::int64_t>> counters =
-        scaled ? std::vector<std::vector<std::int64_t>>{{kScaled}}
-               : loads_.counters_of(state.group, at);
+    const auto counters = loads_.counters_of(state.group, at);
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
         std::vector<std::int64_t> law = view_.law_facts(flow);
@@ -109,9 +81,8 @@ GroupKey CalibrationStage::key_of(const GroupState& state, Tick at) const {
     return group_key(flows, [&](PortId port) {
         // Other ports carry the group's own ACKs, whose number is not known yet.
         const double share = data.count(port) > 0 ? ack_share(port) : 0;
-        const std::int64_t ack_class =
-            scaled ? static_cast<std::int64_t>(share > 0) : std::llround(share * kAckClasses);
-        return KeyedPort{view_.link_rate(port), view_.describe(port).mark_bytes, ack_class};
+        return KeyedPort{view_.link_rate(port), view_.describe(port).mark_bytes,
+                         std::llround(share * kAckClasses)};
     });
 }
 

@@ -30,7 +30,7 @@ void CalibrationStage::take_calibrated_rates(GroupState& state, const Calibratio
                              static_cast<double>(record.kind.profile.bin_length);
         for (std::size_t f = 0; f < state.rate.size() && lasts > 0; ++f) {
             record.predicted_for = lasts;
-            state.rate[f] = profile.mean(f, record.predicted_from, lasts).rate * record.scale /
+            state.rate[f] = profile.mean(f, record.predicted_from, lasts).rate /
                             static_cast<double>(view_.payload());
         }
     }

@@ -81,8 +81,7 @@ std::vector<BinReading> CalibrationStage::finished_bin(const GroupState& state) 
         }
         const auto bytes = static_cast<double>(reading.acked - record.acked[i]);
         const auto time = static_cast<double>(reading.progress - record.progress[i]);
-        bin.push_back(
-            {bytes / time / record.scale, static_cast<double>(reading.in_flight) / record.scale});
+        bin.push_back({bytes / time, static_cast<double>(reading.in_flight)});
         if (record.kind.profile.shared) {
             bin.back().law_rate = static_cast<double>(reading.rate);
             bin.back().sent = record.sent[i] + bytes;
@@ -141,10 +140,9 @@ void CalibrationStage::observe(GroupState& state, Tick now) {
 
 /// True if a flow's reading equals the predicted one. `uncertainty`: absolute error of rates.
 bool CalibrationStage::matches(const CalibrationRecord& record, const BinReading& own,
-                               const BinReading& predicted, double scale,
-                               double uncertainty) const {
+                               const BinReading& predicted, double uncertainty) const {
     const double flight_range =
-        kFlightsAgree * predicted.in_flight + static_cast<double>(view_.payload()) / scale;
+        kFlightsAgree * predicted.in_flight + static_cast<double>(view_.payload());
     return std::abs(own.rate - predicted.rate) <= record.tolerance * predicted.rate + uncertainty &&
            std::abs(own.in_flight - predicted.in_flight) <= flight_range;
 }
@@ -172,7 +170,7 @@ bool CalibrationStage::matches_profile(const GroupState& state,
         }
         const BinReading predicted = profile.mean(f, static_cast<double>(bins - kComparedBins),
                                                   static_cast<double>(kComparedBins));
-        if (!matches(record, own, predicted, record.scale, uncertainty)) {
+        if (!matches(record, own, predicted, uncertainty)) {
             return false;
         }
     }
@@ -214,7 +212,7 @@ bool CalibrationStage::matches_initial(const GroupState& state,
         return false;
     }
     for (std::size_t f = 0; f < record.initial.size(); ++f) {
-        if (!matches(record, record.initial[f], profile.initial(f), 1, 0)) {
+        if (!matches(record, record.initial[f], profile.initial(f), 0)) {
             return false;
         }
     }
@@ -245,7 +243,7 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
     }
     state.rate.resize(flows);
     for (std::size_t f = 0; f < flows; ++f) {
-        state.rate[f] = profile.mean(f, static_cast<double>(bins), 1).rate * record.scale / payload;
+        state.rate[f] = profile.mean(f, static_cast<double>(bins), 1).rate / payload;
     }
     // If the profile covers only a part, it is better to wait until the group is steady by itself.
     const double left = time_left(view_, state);
@@ -312,8 +310,8 @@ void CalibrationStage::limit(SkipPlan& plan) {
     CalibrationRecord& record = plan.state.record;
     record.predicted = false;
     record.recalled = false;
-    if (!plan.state.by_law.empty()) {
-        return;  // the group's rates follow its algorithms' equations
+    if (!plan.state.by_law.empty() || plan.state.trajectory.followed != nullptr) {
+        return;  // the group's rates follow its algorithms' equations, or a trajectory
     }
     plan.longest = trusted_length(plan);
     plan.rates_are_known = plan.rates_are_known || record.predicted;

@@ -54,12 +54,11 @@ class CalibrationStage final : public SkipStage {
     static std::vector<BinReading> finished_bin(const GroupState& state);
     double ack_share(PortId port) const;
     void update_ack_load(GroupState& state, bool begins, Tick at);
-    void set_scale(GroupState& state, bool begins, Tick at) const;
     void compute_key(GroupState& state, Tick at) const;
     GroupKey key_of(const GroupState& state, Tick at) const;
     // Comparing a group with a profile.
     bool matches(const CalibrationRecord& record, const BinReading& own,
-                 const BinReading& predicted, double scale, double uncertainty) const;
+                 const BinReading& predicted, double uncertainty) const;
     bool matches_profile(const GroupState& state, const CalibrationProfile& profile) const;
     bool matches_profile(GroupState& state, std::uint32_t entry,
                          const CalibrationProfile& profile) const;

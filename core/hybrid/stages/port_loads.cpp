@@ -2,6 +2,8 @@
 #include "core/hybrid/stages/port_loads.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/calibration/counter_class.h"
@@ -99,30 +101,77 @@ double PortLoads::aim_of(FlowSlot flow, Tick at) const {
     const double target = congestion::target_utilization(view_.law());
     // The first port is the NIC's, which reports nothing.
     double aim = link(way[0]) - acks_->across(way[0]);
-    for (std::size_t first = 1, next = 1; first < way.size(); first = next) {
-        // Ports that the same packets cross keep their counters' distances.
-        std::vector<Counter> counters = {{0, link(way[first])}};
-        double most = target * link(way[first]);
-        for (next = first + 1; next < way.size(); ++next) {
-            const auto distance = view_.counter_ahead(way[next - 1], way[next], at);
-            if (!distance.has_value()) {
-                break;
+    std::vector<std::vector<Counter>> runs;
+    for (std::size_t hop = 1; hop < way.size(); ++hop) {
+        aim = std::min(aim, target * link(way[hop]) - acks_->across(way[hop]));
+        const auto distance =
+            hop == 1 ? std::nullopt : view_.counter_ahead(way[hop - 1], way[hop], at);
+        if (!distance.has_value()) {
+            runs.emplace_back();  // ports that the same packets cross keep their counters' distances
+        }
+        const std::int64_t before = distance.has_value() ? runs.back().back().ahead : 0;
+        runs.back().push_back({before + distance.value_or(0), link(way[hop]), 0});
+    }
+    const double data = view_.packets_per_ack() * static_cast<double>(view_.data_bytes());
+    constexpr int kRounds =
+        3;  // between two reports ACKs pass, too, the more the slower the flow is
+    for (int round = 0; round < kRounds && aim > 0 && !runs.empty(); ++round) {
+        std::size_t hop = 1;
+        for (std::vector<Counter>& run : runs) {
+            for (Counter& counter : run) {
+                const double acks = acks_->across(way[hop++]) * data / aim;
+                counter.bytes = static_cast<std::int64_t>(data + acks);
             }
-            counters.push_back({counters.back().ahead + *distance, link(way[next])});
-            most = std::min(most, target * link(way[next]));
         }
-        const double across = acks_->across(way[first]);
-        if (across >= most) {
-            return 0;
-        }
-        // Between two reports ACKs have passed, too.
-        const double data = view_.packets_per_ack() * static_cast<double>(view_.data_bytes());
-        const double bytes = data * most / (most - across);
-        const double time = counted_time(counters, static_cast<std::int64_t>(bytes), unit);
-        aim = std::min(aim, target * bytes / time - across);
+        aim = std::min(aim, target * data / counted_time(runs, unit));
     }
     return std::max(aim, 0.0) * static_cast<double>(view_.payload()) /
            static_cast<double>(view_.data_bytes());
+}
+
+std::vector<double> PortLoads::fair_aims(const Group& group, Tick at) {
+    if (group.flows.size() == 1) {
+        return {aim_of(group.flows.front(), at)};
+    }
+    DataPorts known;
+    list(group, known);
+    const double target = congestion::target_utilization(view_.law());
+    const double payload =
+        static_cast<double>(view_.payload()) / static_cast<double>(view_.data_bytes());
+    std::vector<double> room;
+    for (const PortId port : known.ports) {
+        const double link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
+        const double across = acks_ == nullptr ? 0 : acks_->across(port);
+        room.push_back(std::max(target * link - across, 0.0) * payload);
+    }
+    std::vector<double> aims(group.flows.size(), -1);
+    for (std::size_t set = 0; set < aims.size();) {
+        double least = std::numeric_limits<double>::infinity();
+        std::size_t tightest = 0;
+        for (std::size_t i = 0; i < known.ports.size(); ++i) {
+            const auto open = std::count_if(known.uses[i].flows.begin(), known.uses[i].flows.end(),
+                                            [&](std::uint32_t f) { return aims[f] < 0; });
+            if (open > 0 && room[i] / static_cast<double>(open) < least) {
+                least = room[i] / static_cast<double>(open);
+                tightest = i;
+            }
+        }
+        if (!std::isfinite(least)) {
+            return std::vector<double>(aims.size(), 0);
+        }
+        for (const std::uint32_t f : known.uses[tightest].flows) {
+            if (aims[f] >= 0) {
+                continue;
+            }
+            aims[f] = least;
+            ++set;
+            for (std::size_t i = 0; i < known.ports.size(); ++i) {
+                const std::vector<std::uint32_t>& on = known.uses[i].flows;
+                room[i] -= std::count(on.begin(), on.end(), f) > 0 ? least : 0;
+            }
+        }
+    }
+    return aims;
 }
 
 void PortLoads::fit(const Group& group, std::vector<double>& rate) {

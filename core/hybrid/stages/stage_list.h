@@ -17,6 +17,7 @@
     STAGE(rate_source)       \
     STAGE(law)               \
     STAGE(calibration)       \
+    STAGE(trajectory)        \
     STAGE(shared_ports)      \
     STAGE(outside)           \
     STAGE(queue)             \
@@ -28,6 +29,7 @@ namespace sluice::hybrid {
 
 class AckStage;
 class CalibrationStage;
+class TrajectoryStage;
 class WatcherStage;
 
 /// What stages may work with. All but this outlives them.
@@ -39,6 +41,7 @@ struct StageContext {
     Restorer* restorer;       ///< null: queues stay as they are
     // Those to whom a controller speaks besides, who enter themselves.
     CalibrationStage* calibration = nullptr;
+    TrajectoryStage* trajectories = nullptr;
     WatcherStage* watchers = nullptr;
     AckStage* acks = nullptr;
 

@@ -8,6 +8,7 @@
 #include "core/hybrid/stages/ack_stage.h"
 #include "core/hybrid/stages/calibration_stage.h"
 #include "core/hybrid/stages/stage_list.h"
+#include "core/hybrid/stages/trajectory_stage.h"
 #include "core/hybrid/stages/watcher_stage.h"
 
 namespace sluice::hybrid {
@@ -21,6 +22,7 @@ class Stages {
     PortLoads& loads() { return loads_; }
     // Those to whom a controller speaks besides.
     CalibrationStage& calibration() { return *context_.calibration; }
+    TrajectoryStage& trajectories() { return *context_.trajectories; }
     WatcherStage& watchers() { return *context_.watchers; }
     AckStage& acks() { return *context_.acks; }
     const AckStage& acks() const { return *context_.acks; }

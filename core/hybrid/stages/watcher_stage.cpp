@@ -6,8 +6,9 @@
 namespace sluice::hybrid {
 
 std::unique_ptr<SkipStage> make_watcher_stage(StageContext& context) {
-    auto stage = std::make_unique<WatcherStage>(context.view(), *context.calibration,
-                                                context.parts.report, context.parts.config);
+    auto stage =
+        std::make_unique<WatcherStage>(context.view(), *context.calibration, *context.trajectories,
+                                       context.parts.report, context.parts.config);
     context.watchers = stage.get();
     return stage;
 }

@@ -7,6 +7,7 @@
 #include "core/hybrid/phase_watcher.h"
 #include "core/hybrid/skip_stage.h"
 #include "core/hybrid/stages/calibration_stage.h"
+#include "core/hybrid/stages/trajectory_stage.h"
 
 namespace sluice::hybrid {
 
@@ -14,8 +15,13 @@ class WatcherStage final : public SkipStage {
   public:
     /// All must outlive this.
     WatcherStage(const NetworkView& view, const CalibrationStage& calibration,
-                 const PhaseReport& report, const PhaseConfig& config)
-        : view_(view), calibration_(calibration), report_(report), config_(config) {}
+                 const TrajectoryStage& trajectories, const PhaseReport& report,
+                 const PhaseConfig& config)
+        : view_(view),
+          calibration_(calibration),
+          trajectories_(trajectories),
+          report_(report),
+          config_(config) {}
 
     void watch(PhaseWatcher& watcher) { watcher_ = &watcher; }
     void left(FlowSlot flow) {
@@ -44,7 +50,8 @@ class WatcherStage final : public SkipStage {
         const auto mean_rate = [this, &state](std::size_t flow, Tick first) {
             return state.by_law.holds(flow)
                        ? state.by_law.rate(flow, first)
-                       : state.rate[flow] * calibration_.mean_ratio(state, flow, first);
+                       : state.rate[flow] * calibration_.mean_ratio(state, flow, first) *
+                             trajectories_.mean_ratio(state, flow, first);
         };
         return {state.id,
                 state.group,
@@ -61,6 +68,7 @@ class WatcherStage final : public SkipStage {
 
     const NetworkView& view_;
     const CalibrationStage& calibration_;
+    const TrajectoryStage& trajectories_;
     const PhaseReport& report_;
     const PhaseConfig& config_;
     PhaseWatcher* watcher_ = nullptr;

@@ -69,26 +69,45 @@ TEST_CASE("unit.counters.of_ports_with_rates_of_their_own_the_busiest_counts") {
     // Of equal rates it is the excess.
     for (const std::int64_t bytes : {700, 1024, 1090, 1175, 4186}) {
         const double excess = counter_excess({0, 300, 900}, bytes, 1024);
-        CHECK(counted_time({{0, 2.0}, {300, 2.0}, {900, 2.0}}, bytes, 1024) ==
+        CHECK(counted_time({{{0, 2.0, bytes}, {300, 2.0, bytes}, {900, 2.0, bytes}}}, 1024) ==
               doctest::Approx(excess * static_cast<double>(bytes) / 2));
     }
     // A port that is four times as fast never is the busiest.
-    CHECK(counted_time({{0, 1.0}, {300, 4.0}}, 1090, 1024) == doctest::Approx(1090));
+    CHECK(counted_time({{{0, 1.0, 1090}, {300, 4.0, 1090}}}, 1024) == doctest::Approx(1090));
     // One that is a little faster is while it alone rolls over.
-    CHECK(counted_time({{0, 1.0}, {300, 1.2}}, 1090, 1024) ==
+    CHECK(counted_time({{{0, 1.0, 1090}, {300, 1.2, 1090}}}, 1024) ==
           doctest::Approx(1090 + 66.0 / 1024 * (2048 / 1.2 - 1024)));
-    // Place by place.
-    const std::vector<Counter> counters = {{0, 1.0}, {777, 1.5}, {-40, 0.9}, {5000, 1.1}};
-    const std::int64_t bytes = 3333;
+    // Place by place, each with bytes of its own.
+    const std::vector<Counter> counters = {
+        {0, 1.0, 3333}, {777, 1.5, 4000}, {-40, 0.9, 3000}, {5000, 1.1, 1024}};
     double sum = 0;
     for (std::int64_t place = 0; place < 1024; ++place) {
         double longest = 0;
         for (const Counter& counter : counters) {
             const std::int64_t from = ((place + counter.ahead) % 1024 + 1024) % 1024;
-            longest =
-                std::max(longest, static_cast<double>((from + bytes) / 1024 * 1024) / counter.rate);
+            longest = std::max(
+                longest, static_cast<double>((from + counter.bytes) / 1024 * 1024) / counter.rate);
         }
         sum += longest;
     }
-    CHECK(counted_time(counters, bytes, 1024) == doctest::Approx(sum / 1024));
+    CHECK(counted_time({counters}, 1024) == doctest::Approx(sum / 1024));
+}
+
+TEST_CASE("unit.counters.that_drift_against_each_other_stand_anywhere") {
+    using hybrid::counted_time;
+    using hybrid::Counter;
+    const std::vector<Counter> first = {{0, 1.0, 1090}, {400, 1.0, 1090}};
+    const std::vector<Counter> second = {{0, 1.0, 1170}, {900, 1.1, 1170}};
+    double sum = 0;
+    constexpr std::int64_t kStep = 2;
+    for (std::int64_t drift = 0; drift < 1024; drift += kStep) {
+        std::vector<Counter> both = first;
+        for (Counter counter : second) {
+            counter.ahead += drift;
+            both.push_back(counter);
+        }
+        sum += counted_time({both}, 1024);
+    }
+    CHECK(counted_time({first, second}, 1024) == doctest::Approx(sum * kStep / 1024).epsilon(1e-3));
+    CHECK(counted_time({first, second}, 1024) > counted_time({first}, 1024));
 }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibration/trajectories.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// A flow alone is soon steady: it is recorded only when this many of its kind have been.
+constexpr std::uint64_t kFirstAlone = 2;
+/// So many groups of a kind are recorded before others follow them: flows alone do the same, to what their kind tells.
+constexpr std::size_t kFewestAlone = 1;
+constexpr std::size_t kFewestShared = 6;
+/// At least so many of a kind that shares ports are as long as a group needs.
+constexpr std::size_t kFewestLong = 3;
+/// And no more than this.
+constexpr std::size_t kMost = 16;
+/// One more than the fewest is recorded when this many groups have formed; each further one at twice as many.
+constexpr std::uint64_t kMoreAfter = 16;
+/// The same where those that are known are too short.
+constexpr std::uint64_t kLongerAfter = 4;
+/// A trajectory that ends a little sooner is long enough.
+constexpr double kNearlyAll = 0.9;
+/// A flow alone has settled after so many steps: then it goes on for another eighth.
+constexpr Tick kSettled = 32;
+/// After so many, for ever.
+constexpr Tick kSteady = 256;
+
+std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
+
+bool is_long_enough(const Trajectory& trajectory, Tick need) {
+    return static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
+}
+
+}  // namespace
+
+Tick Trajectory::reach() const {
+    std::size_t steps = advances(0);
+    for (std::size_t f = 0; f < flows(); ++f) {
+        steps = std::min({steps, advances(f), laws(f)});
+    }
+    return static_cast<Tick>(steps) * step_;
+}
+
+Tick Trajectory::extended_reach() const {
+    const Tick known = reach();
+    if (flows() == 1 && known >= kSteady * step_) {
+        return kNever / 4;
+    }
+    const bool settled = flows() == 1 && known >= kSettled * step_;
+    return known + 2 * step_ + (settled ? known / 8 : 0);
+}
+
+/// Advance per step, in the later half of what is recorded.
+double Trajectory::last_slope(std::size_t flow) const {
+    const std::vector<double>& all = advance_[flow];
+    const std::size_t last = all.size() - 1;
+    const std::size_t over = std::min(last, std::max<std::size_t>(last / 2, 4));
+    return over == 0 ? 0 : (all[last] - all[last - over]) / static_cast<double>(over);
+}
+
+double Trajectory::advance(std::size_t flow, double age) const {
+    const std::vector<double>& all = advance_[flow];
+    const double at = age / static_cast<double>(step_);
+    const auto last = static_cast<double>(all.size() - 1);
+    if (at >= last) {
+        return all.back() + (at - last) * last_slope(flow);
+    }
+    const auto before = static_cast<std::size_t>(at);
+    return all[before] + (at - static_cast<double>(before)) * (all[before + 1] - all[before]);
+}
+
+double Trajectory::law(std::size_t flow, double age) const {
+    const std::vector<double>& all = law_[flow];
+    if (all.empty()) {
+        return 1;
+    }
+    const double place = std::max(std::round(age / static_cast<double>(step_)) - 1, 0.0);
+    return all[static_cast<std::size_t>(std::min(place, static_cast<double>(all.size() - 1)))];
+}
+
+double Trajectory::age_at(std::size_t flow, double advance) const {
+    const std::vector<double>& all = advance_[flow];
+    const auto step = static_cast<double>(step_);
+    const auto found = std::lower_bound(all.begin(), all.end(), advance);
+    if (found == all.begin()) {
+        return 0;
+    }
+    if (found == all.end()) {
+        const double slope = last_slope(flow);
+        const auto last = static_cast<double>(all.size() - 1);
+        return slope > 0 ? (last + (advance - all.back()) / slope) * step
+                         : std::numeric_limits<double>::infinity();
+    }
+    const double before = *(found - 1);
+    const double part = (advance - before) / (*found - before);
+    return (static_cast<double>(found - all.begin() - 1) + part) * step;
+}
+
+std::uint32_t Trajectories::kind_of(const GroupKey& key) {
+    const auto [found, added] = index_.emplace(key, static_cast<std::uint32_t>(kinds_.size()));
+    if (added) {
+        kinds_.emplace_back();
+    }
+    return found->second;
+}
+
+bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const {
+    const Kind& of = kinds_[kind];
+    const std::size_t kept = of.kept.size();
+    if (flows == 1 && of.formed < kFirstAlone) {
+        return false;
+    }
+    if (kept < fewest(flows) || kept >= kMost) {
+        return kept < fewest(flows);
+    }
+    const auto enough = std::count_if(of.kept.begin(), of.kept.end(), [need](const Kept& one) {
+        return !one.recording.expired() || is_long_enough(*one.trajectory, need);
+    });
+    const bool too_short = static_cast<std::size_t>(enough) < std::min(fewest(flows), kFewestLong);
+    const std::uint64_t after = too_short ? kLongerAfter : kMoreAfter;
+    return (flows > 1 || too_short) && of.formed >= after << (kept - fewest(flows));
+}
+
+void Trajectories::keep(std::uint32_t kind, const std::shared_ptr<Recording>& recording) {
+    kinds_[kind].kept.push_back({recording->trajectory, recording});
+}
+
+std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, Tick age, Tick need,
+                                                     std::uint64_t draw) const {
+    std::vector<std::shared_ptr<Trajectory>> longer;
+    std::size_t known = 0;
+    for (const Kept& one : kinds_[kind].kept) {
+        if (one.trajectory->extended_reach() > age + 4 * one.trajectory->step()) {
+            longer.push_back(one.trajectory);
+        }
+        known += one.recording.expired() || is_long_enough(*one.trajectory, need) ? 1 : 0;
+    }
+    if (longer.empty() || known < fewest(longer.front()->flows())) {
+        return nullptr;
+    }
+    if (longer.front()->flows() > 1) {
+        return longer[draw % longer.size()];
+    }
+    return *std::max_element(longer.begin(), longer.end(),
+                             [](const auto& a, const auto& b) { return a->reach() < b->reach(); });
+}
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How groups of flows have gone on from the instant at which they formed (docs/models/phases.md, Trajectories). Groups whose
+/// flows share ports diverge, and nobody can say what one of them will do. But it will do as others of its kind have done. So
+/// some groups of a kind are recorded, and each later one follows one of these, drawn at random. Sums over groups are then
+/// right in the mean, however much groups differ.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/calibration/group_kind.h"
+#include "core/units.h"
+
+namespace sluice::hybrid {
+
+/// What the flows of one group did, in steps of equal length, by their place in the kind. A flow's *advance* at an age is what
+/// of it was acknowledged a base round trip later, without what was under way as the group formed. It counts in ticks: bytes
+/// over the rate that the flow's law aimed at. So groups can follow each other whatever part of their links ACKs take.
+class Trajectory {
+  public:
+    /// `step` in ticks, positive.
+    Trajectory(std::size_t flows, Tick step)
+        : advance_(flows, std::vector<double>{0}), law_(flows), step_(step) {}
+
+    std::size_t flows() const { return advance_.size(); }
+    Tick step() const { return step_; }
+    /// The age up to which it is recorded.
+    Tick reach() const;
+    /// The age up to which others may follow: messages differ in length. A flow alone goes on as it has settled.
+    Tick extended_reach() const;
+
+    /// At the end of the flow's next step, ticks.
+    void add_advance(std::size_t flow, double advance) { advance_[flow].push_back(advance); }
+    /// The same: its law's rate over what the law aims at.
+    void add_law(std::size_t flow, double law) { law_[flow].push_back(law); }
+    /// Steps that have been added.
+    std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
+    std::size_t laws(std::size_t flow) const { return law_[flow].size(); }
+
+    double advance(std::size_t flow, double age) const;
+    double law(std::size_t flow, double age) const;
+    /// The age at which the flow has come to `advance`; infinite: never.
+    double age_at(std::size_t flow, double advance) const;
+
+  private:
+    double last_slope(std::size_t flow) const;
+
+    std::vector<std::vector<double>> advance_;  ///< by flow, from age 0 on
+    std::vector<std::vector<double>> law_;      ///< by flow, from the first step's end on
+    Tick step_;
+};
+
+/// A group is being recorded as long as this exists.
+struct Recording {
+    Recording(std::size_t flows, Tick step)
+        : trajectory(std::make_shared<Trajectory>(flows, step)) {}
+    std::shared_ptr<Trajectory> trajectory;
+};
+
+/// The trajectories of a run.
+class Trajectories {
+  public:
+    /// The number of a kind.
+    std::uint32_t kind_of(const GroupKey& key);
+    /// A group of this kind has formed.
+    void count(std::uint32_t kind) { ++kinds_[kind].formed; }
+    /// True if too few are known to a group of so many flows, the first of which ends at the age `need`: it should be recorded.
+    bool wants(std::uint32_t kind, std::size_t flows, Tick need) const;
+    void keep(std::uint32_t kind, const std::shared_ptr<Recording>& recording);
+    /// One that goes on beyond `age`; null: none does, or too few are known. `draw`: a random number.
+    std::shared_ptr<const Trajectory> draw(std::uint32_t kind, Tick age, Tick need,
+                                           std::uint64_t draw) const;
+
+  private:
+    struct Kept {
+        std::shared_ptr<Trajectory> trajectory;
+        std::weak_ptr<Recording> recording;  ///< expired: it is complete
+    };
+    struct Kind {
+        std::vector<Kept> kept;
+        std::uint64_t formed = 0;  ///< groups
+    };
+
+    std::map<GroupKey, std::uint32_t> index_;
+    std::vector<Kind> kinds_;
+};
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Skips of groups that do as others of their kind have done (core/calibration/trajectories.h), from the instant on at which
+/// they form. Only where ACKs are no packets, and only under a law whose aim is known (PortLoads::fair_aims(): HPCC).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/calibration/trajectories.h"
+#include "core/hybrid/phase_config.h"
+#include "core/hybrid/phase_engine.h"
+#include "core/hybrid/skip_stage.h"
+#include "core/hybrid/stages/port_loads.h"
+
+namespace sluice::hybrid {
+
+class TrajectoryStage final : public SkipStage {
+  public:
+    /// All references must outlive this. `measured`: rates of skips are measured. If not, the stage does nothing.
+    TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const PhaseConfig& config,
+                    bool measured);
+
+    /// False: groups neither are recorded nor follow.
+    bool is_active() const { return active_; }
+    /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there.
+    void form(GroupState& state, Tick at);
+    /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
+    bool follow(GroupState& state, Tick at);
+    /// A group's skip has begun to follow, and its laws aim at something else by now.
+    bool is_outdated(const GroupState& state, Tick at) const;
+    /// A flow's mean rate over the first `first` ticks of the present skip, divided by its mean over the whole skip; 1 where
+    /// nothing is followed.
+    double mean_ratio(const GroupState& state, std::size_t flow, Tick first) const;
+
+    void list(GroupState& state, const steady::GroupFacts& facts) override;
+    void observe(GroupState& state, Tick at) override;
+    void limit(SkipPlan& plan) override;
+    void settle(GroupState& state, Tick dt) override;
+    void shorten(GroupState& state, Tick dt) override;
+    std::int64_t restore(GroupState& state) override;
+
+  private:
+    bool may_form(const GroupState& state) const;
+    void list_flows(GroupState& state, Tick at) const;
+    GroupKey shape_of(const GroupState& state) const;
+    bool is_fresh(FlowSlot flow) const;
+    double left(const GroupState& state, const TrajectoryFlow& flow) const;
+    bool take_aims(GroupState& state, Tick at) const;
+    std::uint32_t kind_of(const TrajectoryRecord& record);
+    std::uint64_t draw_of(const GroupState& state) const;
+    bool is_like(const GroupState& state, const Trajectory& other) const;
+    void record(GroupState& state, Tick at);
+    void record_flow(GroupState& state, TrajectoryFlow& flow, std::size_t k, double aim, Tick at);
+    void keep(TrajectoryRecord& record);
+
+    PhaseEngine& engine_;
+    NetworkView& view_;
+    PortLoads& loads_;
+    bool active_;
+    Trajectories known_;
+};
+
+}  // namespace sluice::hybrid

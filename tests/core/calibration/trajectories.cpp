@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibration/trajectories.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// Of flows that advance by `slopes` per tick, `steps` long.
+std::shared_ptr<Recording> recording_of(const std::vector<double>& slopes, std::size_t steps,
+                                        Tick step = 100) {
+    auto made = std::make_shared<Recording>(slopes.size(), step);
+    for (std::size_t f = 0; f < slopes.size(); ++f) {
+        for (std::size_t i = 1; i <= steps; ++i) {
+            made->trajectory->add_advance(f, slopes[f] * static_cast<double>(i * step));
+            made->trajectory->add_law(f, slopes[f] + static_cast<double>(i));
+        }
+    }
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("unit.trajectories.advance_and_age_are_inverse") {
+    Trajectory one(2, 100);
+    double advance = 0;
+    for (int i = 1; i <= 50; ++i) {
+        advance += 50 + 10.0 * (i % 7);
+        one.add_advance(0, advance);
+        one.add_advance(1, 2 * advance);
+        one.add_law(0, i);
+        one.add_law(1, i);
+    }
+    CHECK(one.reach() == 5000);
+    CHECK(one.advance(0, 0) == 0);
+    for (double age = 10; age < 6000; age += 37) {
+        CHECK(one.age_at(0, one.advance(0, age)) == doctest::Approx(age));
+        CHECK(one.advance(1, age) == doctest::Approx(2 * one.advance(0, age)));
+    }
+    CHECK(one.law(0, 0) == 1);
+    CHECK(one.law(0, 1000) == 10);
+    CHECK(one.law(0, 1e9) == 50);
+}
+
+TEST_CASE("unit.trajectories.of_flows_that_stand_still_never_come_further") {
+    const auto one = recording_of({0.0}, 10);
+    CHECK(std::isinf(one->trajectory->age_at(0, 1)));
+}
+
+TEST_CASE("unit.trajectories.reach_as_far_as_the_least_that_is_known") {
+    Trajectory one(2, 10);
+    one.add_advance(0, 1);
+    one.add_law(0, 1);
+    one.add_advance(1, 1);
+    CHECK(one.reach() == 0);
+    one.add_law(1, 1);
+    CHECK(one.reach() == 10);
+    CHECK(one.extended_reach() == 30);
+}
+
+TEST_CASE("unit.trajectories.of_a_flow_alone_go_on_as_it_has_settled") {
+    CHECK(recording_of({1.0}, 31)->trajectory->extended_reach() == 3300);
+    CHECK(recording_of({1.0}, 40)->trajectory->extended_reach() == 4000 + 200 + 500);
+    CHECK(recording_of({1.0}, 256)->trajectory->extended_reach() > 1'000'000'000);
+    CHECK(recording_of({1.0, 1.0}, 256)->trajectory->extended_reach() == 25'800);
+}
+
+TEST_CASE("unit.trajectories.one_flow_alone_is_enough") {
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({1, 2, 3});
+    CHECK(known.kind_of({1, 2, 3}) == kind);
+    CHECK(known.kind_of({1, 2, 4}) != kind);
+    known.count(kind);
+    CHECK_FALSE(known.wants(kind, 1, 5000));  // it may be the only one
+    known.count(kind);
+    CHECK(known.wants(kind, 1, 5000));
+    auto recording = recording_of({1.0}, 20);
+    known.keep(kind, recording);
+    CHECK_FALSE(known.wants(kind, 1, 5000));  // it goes on
+    CHECK(known.draw(kind, 0, 5000, 7) == nullptr);
+    CHECK(known.draw(kind, 0, 2000, 7) != nullptr);  // it is long enough already
+    recording.reset();
+    CHECK(known.draw(kind, 0, 5000, 7) != nullptr);
+    CHECK(known.draw(kind, 1900, 5000, 7) == nullptr);
+    // Longer ones are wanted, but only when the kind has proved to be frequent.
+    CHECK_FALSE(known.wants(kind, 1, 5000));
+    for (int i = 0; i < 2; ++i) {
+        known.count(kind);
+    }
+    CHECK(known.wants(kind, 1, 5000));
+    CHECK_FALSE(known.wants(kind, 1, 2000));
+    known.keep(kind, recording_of({1.0}, 60));
+    CHECK(known.draw(kind, 0, 5000, 7)->reach() == 6000);
+}
+
+TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({2});
+    for (int i = 0; i < 6; ++i) {
+        CHECK(known.draw(kind, 0, 1000, 0) == nullptr);
+        CHECK(known.wants(kind, 2, 1000));
+        known.keep(kind, recording_of({1.0 + i, 2.0}, 10));
+    }
+    CHECK_FALSE(known.wants(kind, 2, 1000));
+    for (int i = 0; i < 6; ++i) {
+        CHECK(known.draw(kind, 0, 1000, static_cast<std::uint64_t>(6 + i))->advance(0, 100) ==
+              doctest::Approx(100.0 * (1 + i)));
+    }
+    // More of them, ever more rarely, up to sixteen.
+    std::uint64_t more = 0;
+    for (int formed = 0; formed < 100'000; ++formed) {
+        known.count(kind);
+        if (known.wants(kind, 2, 1000)) {
+            known.keep(kind, recording_of({1.0, 2.0}, 10));
+            ++more;
+        }
+    }
+    CHECK(more == 10);
+}
+
+}  // namespace sluice::hybrid
