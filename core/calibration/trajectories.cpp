@@ -32,7 +32,8 @@ constexpr Tick kSteady = 256;
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
 bool is_long_enough(const Trajectory& trajectory, Tick need) {
-    return static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
+    return trajectory.is_complete() ||
+           static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
 }
 
 }  // namespace
@@ -43,6 +44,10 @@ Tick Trajectory::reach() const {
         steps = std::min({steps, advances(f), laws(f)});
     }
     return static_cast<Tick>(steps) * step_;
+}
+
+bool Trajectory::is_complete() const {
+    return reach() >= (flows() == 1 ? kSteady : static_cast<Tick>(kMaxBins)) * step_;
 }
 
 Tick Trajectory::extended_reach() const {

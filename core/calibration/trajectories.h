@@ -29,6 +29,8 @@ class Trajectory {
     Tick step() const { return step_; }
     /// The age up to which it is recorded.
     Tick reach() const;
+    /// Nothing more is worth to be recorded.
+    bool is_complete() const;
     /// The age up to which others may follow: messages differ in length. A flow alone goes on as it has settled.
     Tick extended_reach() const;
 

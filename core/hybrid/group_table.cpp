@@ -29,12 +29,13 @@ void GroupTable::drop(std::uint32_t id) {
 
 void GroupTable::changed(GroupState& state, Tick now, bool rests) {
     state.changed = now;
+    const bool awaited = state.dirty && state.cut != kNever;
     if (early_ > 0 && !rests) {
         state.dirty = true;
-        set_cut(state, now + early_);
+        set_cut(state, awaited ? std::min(state.cut, now + early_) : now + early_);
         return;
     }
-    if (state.dirty && state.cut != kNever && !rests) {
+    if (awaited && !rests) {
         return;  // it will be looked at; there the time since `changed` is asked for
     }
     state.dirty = true;

@@ -359,10 +359,9 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
         }
         record_flow(state, flow, k, aim, at);
     }
-    const Tick most = static_cast<Tick>(kMaxBins) * state.rtt;
     if (known && !record.kept) {
         keep(record);
-    } else if (record.own->trajectory->reach() >= most) {
+    } else if (record.own->trajectory->is_complete()) {
         record.own.reset();
     }
 }
