@@ -26,7 +26,7 @@ constexpr std::uint64_t kLongerAfter = 4;
 constexpr double kNearlyAll = 0.9;
 /// A flow alone has settled after so many steps: then it goes on for another eighth.
 constexpr Tick kSettled = 32;
-/// After so many, for ever.
+/// After so many, for ever. No more are recorded.
 constexpr Tick kSteady = 256;
 
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
@@ -46,9 +46,7 @@ Tick Trajectory::reach() const {
     return static_cast<Tick>(steps) * step_;
 }
 
-bool Trajectory::is_complete() const {
-    return reach() >= (flows() == 1 ? kSteady : static_cast<Tick>(kMaxBins)) * step_;
-}
+bool Trajectory::is_complete() const { return reach() >= kSteady * step_; }
 
 Tick Trajectory::extended_reach() const {
     const Tick known = reach();

@@ -56,7 +56,8 @@ SLUICE_HD inline void advance(State& state, const Parameters& parameters, Tick d
 /// After advance(): the flow has another share of its bottleneck than when it fell asleep, its rate and
 /// what stands for it are multiplied by `factor` > 0, within [min_rate, line rate].
 SLUICE_HD inline void rescale(State& state, const Parameters& parameters, double factor);
-/// Just after start(): the flow goes on in the midst of it, at `factor` of its line rate.
+/// The flow goes on in the midst of it, as one that has settled, with its present rate (after start(): line rate) times
+/// `factor`.
 SLUICE_HD inline void resume(State& state, const Parameters& parameters, double factor, Tick now);
 /// ACKs with an echo so far, under laws that look at their share in a steady phase; else 0.
 SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters);

@@ -358,6 +358,14 @@ struct Hooks : LawHooks {
         }
     }
 
+    /// The path is as busy as the law wants it.
+    SLUICE_HD static void settle_in(State& hpcc, const Parameters& p, Tick) {
+        hpcc.u = p.target_utilization;
+        for (int i = 0; i < kMaxIntHops; ++i) {
+            hpcc.hop_u[i] = p.target_utilization;
+        }
+    }
+
     SLUICE_HD static void rewind(State& hpcc, std::int64_t acked, std::int64_t bytes) {
         hpcc.last_update = rewound(hpcc.last_update, acked, bytes);
     }

@@ -78,6 +78,8 @@ class NetworkView {
     double packets_per_ack() const;
     /// In which the law's switches report the bytes that they have sent; 0: it reads no such counters.
     std::int64_t counter_unit() const;
+    /// Full buffers pause whoever sends to them.
+    bool drops_nothing() const { return store_.world().config->pfc; }
     Tick lookahead() const { return store_.world().lookahead; }
     /// Null where ACKs are packets. There, groups are flows that share data ports.
     AckStreams* ack_streams() { return ack_streams_.get(); }

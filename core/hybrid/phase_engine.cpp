@@ -94,6 +94,13 @@ void PhaseEngine::rescale_law(FlowSlot flow, double factor, Tick now) {
     }
 }
 
+void PhaseEngine::resume_law(FlowSlot flow, double factor, Tick now) {
+    step::World& world = store_.world();
+    if (!view_.is_copy(flow) && step::resume_law(world, flow, factor, now)) {
+        step::refresh_wake(world, world.spec[flow].src);
+    }
+}
+
 RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
                                        const std::vector<PortId>& ports,
                                        const std::vector<double>& wanted, Tick now) {

@@ -54,6 +54,8 @@ class PhaseEngine {
     void advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked, Tick now);
     /// After advance_law(): the flow's law wakes with its rate times `factor`.
     virtual void rescale_law(FlowSlot flow, double factor, Tick now);
+    /// The same of a law that has settled meanwhile.
+    void resume_law(FlowSlot flow, double factor, Tick now);
     /// `wanted` bytes are to be queued at `ports` of the group's switches as a skip ends
     /// (core/hybrid/stages/queue_editor.h).
     virtual RestoredQueues set_queues(const Group& group, const Skipped& skip,

@@ -25,9 +25,10 @@ Tick SkipPlanner::plan(GroupState& state, const steady::Verdict& verdict, Tick a
         stage->limit(plan);
     }
     const Tick dt = length_of(plan);
-    if (dt < std::max<Tick>(state.rtt, 1) ||
-        !std::all_of(stages_.begin(), stages_.end(),
-                     [&](SkipStage* stage) { return stage->accepts(plan, dt); })) {
+    // Who follows others may stop anywhere.
+    const Tick least = state.trajectory.followed != nullptr ? 1 : std::max<Tick>(state.rtt, 1);
+    if (dt < least || !std::all_of(stages_.begin(), stages_.end(),
+                                   [&](SkipStage* stage) { return stage->accepts(plan, dt); })) {
         return 0;
     }
     for (SkipStage* const stage : stages_) {

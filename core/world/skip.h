@@ -135,6 +135,18 @@ inline bool rescale_law(World& world, FlowSlot flow, double factor, Tick now) {
     return true;
 }
 
+/// As rescale_law(), of a flow that has settled in the meantime.
+inline bool resume_law(World& world, FlowSlot flow, double factor, Tick now) {
+    Sender& sender = sender_of(world, flow);
+    const std::int64_t rate = sender.cc.rate;
+    congestion::resume(sender.cc, world.config->congestion, factor, now);
+    if (sender.cc.rate == rate) {
+        return false;
+    }
+    take_rate(world, source_of(world, flow), sender, now);
+    return true;
+}
+
 /// Full packets of an active flow that are not sent yet, but for the last one.
 inline std::int64_t unsent_packets(const World& world, FlowSlot flow) {
     const Sender& sender = sender_of(world, flow);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/hybrid/stages/ack_stage.h"
 
+#include <algorithm>
+
 #include "core/hybrid/stages/stage_list.h"
 #include "core/partition/flow_resources.h"
 
@@ -40,6 +42,27 @@ void AckStage::at_cut(Tick at) {
         acks_->drop_left(at);
         left_cut_ = kNever;
     }
+    while (!starting_.empty() && starting_.begin()->first <= at) {
+        const FlowSlot flow = starting_.begin()->second;
+        starting_.erase(starting_.begin());
+        start(flow, at);
+    }
+}
+
+/// The first ACKs of a flow arrive. If it does not skip any more, it is measured.
+void AckStage::start(FlowSlot flow, Tick at) {
+    const PartitionId id =
+        partitions_.contains(flow) ? partitions_.set().partition_of(flow) : kNone;
+    if (id == kNone || !groups_.is_skipping(id)) {
+        return;
+    }
+    const GroupState& state = groups_[id];
+    const auto found = std::find(state.group.flows.begin(), state.group.flows.end(), flow);
+    if (found != state.group.flows.end()) {
+        const auto place = static_cast<std::size_t>(found - state.group.flows.begin());
+        acks_->hold(flow, state.rate[place], at);
+        wake_overrun(at);
+    }
 }
 
 void AckStage::wake_port(PortId port, Tick now) {
@@ -72,7 +95,13 @@ void AckStage::fall_asleep(GroupState& state, Tick at) {
         return;
     }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        acks_->hold(state.group.flows[i], state.rate[i], at);
+        const FlowSlot flow = state.group.flows[i];
+        const Tick first = view_.start(flow) + view_.base_rtt(flow);
+        if (at < first) {
+            starting_.emplace(first, flow);
+        } else {
+            acks_->hold(flow, state.rate[i], at);
+        }
     }
     acks_->set_asleep(state.group, true, at);
     wake_overrun(at);

@@ -3,6 +3,9 @@
 /// ports carry more of it than before wake.
 #pragma once
 
+#include <algorithm>
+#include <map>
+
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
@@ -29,7 +32,10 @@ class AckStage final : public SkipStage {
     /// Before a group is looked at.
     void measure(const GroupState& state, Tick at);
     /// When the load of flows that have left ends.
-    Tick next_cut() const { return left_cut_; }
+    /// Or when that of flows begins that skip from their start on.
+    Tick next_cut() const {
+        return starting_.empty() ? left_cut_ : std::min(left_cut_, starting_.begin()->first);
+    }
     void at_cut(Tick at);
     /// A frame is to leave by `port`, or a flow to start at its host, at `now`.
     void wake_port(PortId port, Tick now);
@@ -43,6 +49,7 @@ class AckStage final : public SkipStage {
 
   private:
     void wake_overrun(Tick at);
+    void start(FlowSlot flow, Tick at);
     void disturb(PartitionId id, Tick now);
 
     NetworkView& view_;
@@ -51,6 +58,7 @@ class AckStage final : public SkipStage {
     GroupTable& groups_;
     SkipExecutor& executor_;
     Tick left_cut_ = kNever;
+    std::multimap<Tick, FlowSlot> starting_;  ///< by when their first ACKs arrive
 };
 
 }  // namespace sluice::hybrid

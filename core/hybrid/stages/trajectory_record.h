@@ -39,6 +39,7 @@ struct TrajectoryRecord {
     // It follows:
     std::shared_ptr<const Trajectory> followed;  ///< null: the present skip follows none
     Tick from = 0;                               ///< age at which the skip began
+    Tick rises = kNever;                         ///< when laws follow aims that have risen
     Tick lasts = 0;                              ///< the skip
     bool to_the_end = false;                     ///< of a flow
     std::uint32_t last = kNone;                  ///< kind of the one that was followed last

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/hybrid/outside.h"
+#include "core/hybrid/stages/ack_streams.h"
 #include "core/hybrid/stages/stage_list.h"
 #include "core/random.h"
 #include "core/steady/rate_units.h"
@@ -18,8 +19,13 @@ namespace {
 
 /// Most flows of a group that is recorded: larger ones hardly ever occur again.
 constexpr std::size_t kMostFlows = 6;
+/// Most new flows of a group that shares ports: how several begin together is a matter of fractions of a round trip.
+constexpr std::size_t kMostNew = 2;
 /// A group of which a flow ends sooner, in round trips, is executed.
 constexpr Tick kFewestRoundTrips = 8;
+/// The same of a new flow alone: how its law comes down from line rate depends, by a fraction of a round trip, on what ACKs
+/// its neighbours' last messages still have under way.
+constexpr Tick kFewestOfNew = 48;
 /// Laws' rates over aims are of one class if their logarithms to this base round to the same number.
 constexpr double kRateClass = 1.4;
 constexpr double kRateClassOfMany = 2.5;  ///< in groups of more than two flows
@@ -28,7 +34,9 @@ constexpr std::int64_t kFresh = 1000;
 /// Aims of flows alone are of one class if they round to the same part of the NIC's rate: a law does not do quite what is
 /// said of it, and is off by the same where it aims at the same.
 constexpr double kAimClasses = 64;
-constexpr double kAimClassesOfLong = 512;
+constexpr double kAimClassesOfLong = 256;
+/// The same of the largest part of a link that ACKs take as the flow begins.
+constexpr double kTrajectoryAckClasses = 32;
 /// An aim that has moved by this part of it is another one.
 constexpr double kAimsAgree = 0.002;
 /// A group one of whose aims has moved by more is recorded no longer: laws follow after a while.
@@ -54,7 +62,8 @@ TrajectoryStage::TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const Ph
       view_(engine.view()),
       loads_(loads),
       active_(measured && config.calibrate && config.local() &&
-              engine.view().ack_streams() != nullptr && engine.view().counter_unit() > 0) {}
+              engine.view().ack_streams() != nullptr && engine.view().counter_unit() > 0 &&
+              engine.view().drops_nothing()) {}
 
 void TrajectoryStage::list(GroupState& state, const steady::GroupFacts& /*facts*/) {
     state.trajectory.followed.reset();
@@ -83,12 +92,59 @@ bool TrajectoryStage::take_aims(GroupState& state, Tick at) const {
     return known;
 }
 
+/// The same, of a group that follows: where less is left than before, laws see it at once; where there is more, they raise
+/// rates step by step, and take it up with the last of them.
+bool TrajectoryStage::follow_aims(GroupState& state, Tick at) const {
+    TrajectoryRecord& record = state.trajectory;
+    const std::vector<double> aims = loads_.fair_aims(state.group, at);
+    const bool have_risen = std::any_of(
+        record.flows.begin(), record.flows.end(),
+        [&](const TrajectoryFlow& flow) { return aims[flow.place] > (1 + kAimsAgree) * flow.aim; });
+    if (!have_risen || record.last == kNone || at >= record.rises) {
+        record.rises = kNever;
+        return take_aims(state, at);
+    }
+    record.rises = std::min(record.rises, at + rise_time(state));
+    bool known = true;
+    for (TrajectoryFlow& flow : record.flows) {
+        flow.aim = std::min(flow.aim, aims[flow.place]);
+        known = known && flow.aim > 0;
+    }
+    return known;
+}
+
+/// On average: it may be anywhere in its steps.
+Tick TrajectoryStage::rise_time(const GroupState& state) const {
+    return congestion::waiting_time(view_.law(), state.rtt) / 2;
+}
+
+/// Not where packets may be dropped: what follows a time-out is not to be told from a few groups. Nor where a port is slower
+/// than a NIC: there a new flow's first round trip stands in a queue for long, and it is not known what it does if somebody
+/// comes before it is gone.
 bool TrajectoryStage::may_form(const GroupState& state) const {
     const std::vector<FlowSlot>& flows = state.group.flows;
-    return active_ && !flows.empty() && flows.size() <= kMostFlows &&
-           !passes_outside(view_, state.group) &&
-           std::all_of(flows.begin(), flows.end(),
-                       [this](FlowSlot flow) { return view_.unsent_packets(flow) > 0; });
+    if (!active_ || flows.empty() || flows.size() > kMostFlows ||
+        passes_outside(view_, state.group)) {
+        return false;
+    }
+    Tick first = kNever;
+    Tick last = 0;
+    std::size_t fresh = 0;
+    for (const FlowSlot flow : flows) {
+        const std::vector<PortId>& way = view_.tracks(flow).data;
+        const bool slower = std::any_of(way.begin(), way.end(), [&](PortId port) {
+            return view_.link_rate(port) < view_.line_rate(flow);
+        });
+        if (slower || view_.unsent_packets(flow) <= 0) {
+            return false;
+        }
+        if (is_fresh(flow)) {
+            ++fresh;
+            first = std::min(first, view_.start(flow));
+            last = std::max(last, view_.start(flow));
+        }
+    }
+    return fresh <= 1 || (fresh <= kMostNew && last - first <= view_.lookahead());
 }
 
 /// In an order that tells apart what does: new flows last, then by switches, then the fastest first.
@@ -157,6 +213,16 @@ std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
     return known_.kind_of(key);
 }
 
+/// A flow begins at line rate, and its law lowers that the further, the more ACKs are in its way.
+std::int64_t TrajectoryStage::ack_class(FlowSlot flow) const {
+    double most = 0;
+    for (const PortId port : view_.tracks(flow).data) {
+        const auto link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
+        most = std::max(most, view_.ack_streams()->across(port) / link);
+    }
+    return std::llround(most * kTrajectoryAckClasses);
+}
+
 void TrajectoryStage::form(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     record = TrajectoryRecord{};
@@ -178,13 +244,16 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
         flow.advance /= known ? flow.aim : 1;
         need = known ? std::min(need, left(state, flow) / flow.aim) : 0;
     }
-    if (need < static_cast<double>(kFewestRoundTrips * state.rtt)) {
+    const bool is_new = record.flows.size() == 1 && (record.young || is_fresh(first));
+    const Tick fewest = is_new ? kFewestOfNew : kFewestRoundTrips;
+    if (need < static_cast<double>(fewest * state.rtt)) {
         record.flows.clear();
         return;
     }
     record.need = static_cast<Tick>(need);
     record.line_rate = view_.line_rate(first);
     record.shape = shape_of(state);
+    record.shape.push_back(record.flows.size() == 1 ? ack_class(first) : 0);
     known_.count(kind_of(record));
     if (!record.young) {
         record.own = std::make_shared<Recording>(record.flows.size(), state.rtt);
@@ -220,7 +289,7 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     record.followed.reset();
     if (record.formed != state.changed || record.flows.empty() || record.kept ||
-        !take_aims(state, at)) {
+        !follow_aims(state, at)) {
         return false;
     }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
@@ -248,10 +317,13 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
 }
 
 bool TrajectoryStage::is_outdated(const GroupState& state, Tick at) const {
-    const std::vector<TrajectoryFlow>& flows = state.trajectory.flows;
+    const TrajectoryRecord& record = state.trajectory;
     const std::vector<double> aims = loads_.fair_aims(state.group, at);
-    return std::any_of(flows.begin(), flows.end(), [&](const TrajectoryFlow& flow) {
-        return std::abs(aims[flow.place] - flow.aim) > kAimsAgree * flow.aim;
+    const double most =
+        record.rises == kNever ? 1 + kAimsAgree : std::numeric_limits<double>::infinity();
+    return std::any_of(record.flows.begin(), record.flows.end(), [&](const TrajectoryFlow& flow) {
+        const double change = aims[flow.place] / flow.aim;
+        return change < 1 - kAimsAgree || change > most;
     });
 }
 
@@ -266,7 +338,7 @@ void TrajectoryStage::limit(SkipPlan& plan) {
     const Trajectory& followed = *record.followed;
     const auto from = static_cast<double>(record.from);
     double end = std::min(static_cast<double>(followed.extended_reach()),
-                          from + static_cast<double>(plan.most));
+                          from + static_cast<double>(std::min(plan.most, record.rises - plan.at)));
     record.to_the_end = false;
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         const TrajectoryFlow& flow = record.flows[k];
@@ -331,7 +403,7 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         const double rate =
             record.followed->law(k, age) * record.flows[k].aim * kBitsPerByteAndTick;
         const double change = rate / static_cast<double>(view_.reading(flow).rate);
-        engine_.rescale_law(flow, std::clamp(change, 1 / kMostChange, kMostChange), state.until);
+        engine_.resume_law(flow, std::clamp(change, 1 / kMostChange, kMostChange), state.until);
     }
     return 0;
 }

@@ -46,7 +46,10 @@ class TrajectoryStage final : public SkipStage {
     bool is_fresh(FlowSlot flow) const;
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
     bool take_aims(GroupState& state, Tick at) const;
+    Tick rise_time(const GroupState& state) const;
+    bool follow_aims(GroupState& state, Tick at) const;
     std::uint32_t kind_of(const TrajectoryRecord& record);
+    std::int64_t ack_class(FlowSlot flow) const;
     std::uint64_t draw_of(const GroupState& state) const;
     bool is_like(const GroupState& state, const Trajectory& other) const;
     void record(GroupState& state, Tick at);
