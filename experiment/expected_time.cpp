@@ -28,6 +28,12 @@ void set_likely(const BuiltExperiment& built, Mode mode, double settled_s, Expec
         time.likely_s = kCollidingLocally * colliding * time.most_s + (1 - colliding) * settled_s;
         time.likely_why =
             "messages that meet between switches contend, the others settle one by one";
+        const double following =
+            kFollowedSeconds + kFollowerSeconds * static_cast<double>(built.estimate.ideal.size());
+        if (following < time.likely_s) {
+            time.likely_s = following;
+            time.likely_why = "most messages do as others of their kind have done before";
+        }
     } else if (has_experts(built)) {
         time.likely_s = kExchangedShare * time.most_s;
         time.likely_why = "messages of experts contend and hardly settle";

@@ -128,6 +128,13 @@ bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const
     return (flows > 1 || too_short) && of.formed >= after << (kept - fewest(flows));
 }
 
+bool Trajectories::claim(std::uint32_t kind, Tick now, Tick until) {
+    Kind& of = kinds_[kind];
+    const bool free = of.claimed < now;
+    of.claimed = free ? until : of.claimed;
+    return free;
+}
+
 void Trajectories::keep(std::uint32_t kind, const std::shared_ptr<Recording>& recording) {
     kinds_[kind].kept.push_back({recording->trajectory, recording});
 }

@@ -71,6 +71,8 @@ class Trajectories {
     void count(std::uint32_t kind) { ++kinds_[kind].formed; }
     /// True if too few are known to a group of so many flows, the first of which ends at the age `need`: it should be recorded.
     bool wants(std::uint32_t kind, std::size_t flows, Tick need) const;
+    /// True for one group at a time: it is to find out what is wanted, until then.
+    bool claim(std::uint32_t kind, Tick now, Tick until);
     void keep(std::uint32_t kind, const std::shared_ptr<Recording>& recording);
     /// One that goes on beyond `age`; null: none does, or too few are known. `draw`: a random number.
     std::shared_ptr<const Trajectory> draw(std::uint32_t kind, Tick age, Tick need,
@@ -84,6 +86,7 @@ class Trajectories {
     struct Kind {
         std::vector<Kept> kept;
         std::uint64_t formed = 0;  ///< groups
+        Tick claimed = -1;         ///< until then
     };
 
     std::map<GroupKey, std::uint32_t> index_;

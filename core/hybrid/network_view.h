@@ -52,7 +52,6 @@ class NetworkView {
     // Flows.
     bool active(FlowSlot flow) const;
     Tick start(FlowSlot flow) const { return store_.world().result[flow].start; }
-    FlowId id_of(FlowSlot flow) const { return store_.world().id[flow]; }
     /// By the flows' ids.
     void sort(std::vector<FlowSlot>& flows) const;
     const congestion::State& law_state(FlowSlot flow) const { return sender(flow).cc; }
@@ -78,8 +77,6 @@ class NetworkView {
     double packets_per_ack() const;
     /// In which the law's switches report the bytes that they have sent; 0: it reads no such counters.
     std::int64_t counter_unit() const;
-    /// Full buffers pause whoever sends to them.
-    bool drops_nothing() const { return store_.world().config->pfc; }
     Tick lookahead() const { return store_.world().lookahead; }
     /// Null where ACKs are packets. There, groups are flows that share data ports.
     AckStreams* ack_streams() { return ack_streams_.get(); }

@@ -38,6 +38,10 @@ class PhaseEngine {
     PhaseEngine& operator=(const PhaseEngine&) = delete;
 
     NetworkView& view() { return view_; }
+    /// Full buffers pause whoever sends to them.
+    bool drops_nothing() const { return store_.world().config->pfc; }
+    /// A number that the flow has in every run of the scenario.
+    FlowId id_of(FlowSlot flow) const { return store_.world().id[flow]; }
 
     /// After a frame was queued at a port that slept and has been woken at `now`.
     void decide(PortId port, Tick now);

@@ -29,9 +29,11 @@ struct TrajectoryRecord {
         kNever;      ///< GroupState::changed, then: the record is out of date if it is another
     Tick begin = 0;  ///< age 0
     std::vector<TrajectoryFlow> flows;  ///< by their place in the kind; empty: it has none
-    GroupKey shape;                     ///< the kind, but for the aims' class
+    GroupKey shape;                     ///< the kind, but for what flows alone are told apart by
+    std::int64_t ack_class = 0;         ///< of a flow alone, as it began
     std::int64_t line_rate = 0;         ///< of the first flow's NIC, bits/s
     Tick need = 0;                      ///< the age at which the first flow ends, at its aim
+    std::int64_t queued = 0;            ///< new flows but for the first
     bool young = false;                 ///< one flow, which began some time before
     // It is recorded:
     std::shared_ptr<Recording> own;  ///< null: it is not

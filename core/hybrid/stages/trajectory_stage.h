@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "core/calibration/trajectories.h"
 #include "core/hybrid/phase_config.h"
@@ -49,6 +52,7 @@ class TrajectoryStage final : public SkipStage {
     Tick rise_time(const GroupState& state) const;
     bool follow_aims(GroupState& state, Tick at) const;
     std::uint32_t kind_of(const TrajectoryRecord& record);
+    std::shared_ptr<const Trajectory> draw_near(const GroupState& state);
     std::int64_t ack_class(FlowSlot flow) const;
     std::uint64_t draw_of(const GroupState& state) const;
     bool is_like(const GroupState& state, const Trajectory& other) const;
@@ -61,6 +65,8 @@ class TrajectoryStage final : public SkipStage {
     PortLoads& loads_;
     bool active_;
     Trajectories known_;
+    /// Kinds of flows alone, by shape: aim's class and that of ACKs.
+    std::map<GroupKey, std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>> alone_;
 };
 
 }  // namespace sluice::hybrid

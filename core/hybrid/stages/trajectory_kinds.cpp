@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How groups form of which trajectories are known, and which of them are of one kind.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "core/hybrid/outside.h"
+#include "core/hybrid/stages/ack_streams.h"
+#include "core/hybrid/stages/trajectory_stage.h"
+#include "core/steady/rate_units.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// Most flows of a group that is recorded: larger ones hardly ever occur again.
+constexpr std::size_t kMostFlows = 6;
+/// Most flows of a group that begin at once: what they send of their first round trips stands in one queue.
+constexpr std::size_t kMostNew = 4;
+/// A group of which a flow ends sooner, in round trips, is executed.
+constexpr Tick kFewestRoundTrips = 8;
+/// The same of a new flow alone: how its law comes down from line rate depends, by a fraction of a round trip, on what ACKs
+/// its neighbours' last messages still have under way.
+constexpr Tick kFewestOfNew = 48;
+/// Laws' rates over aims are of one class if their logarithms to this base round to the same number.
+constexpr double kRateClass = 1.4;
+constexpr double kRateClassOfMany = 2.5;  ///< in groups of more than two flows
+/// In place of the class of a flow of which nothing has been acknowledged.
+constexpr std::int64_t kFresh = 1000;
+/// Aims of flows alone are of one class if they round to the same part of the NIC's rate: a law does not do quite what is
+/// said of it, and is off by the same where it aims at the same.
+constexpr double kAimClasses = 64;
+constexpr double kAimClassesOfLong = 256;
+/// The same of the largest part of a link that ACKs take as the flow begins.
+constexpr double kTrajectoryAckClasses = 32;
+/// Of flows alone: the furthest kind that one may follow, in halves of an aim's class and in ACKs' classes.
+constexpr std::int64_t kNear = 4;
+/// A flow alone of at most so many round trips may be on the way of one that has been alone from the beginning.
+constexpr Tick kYoung = 8;
+
+bool is_long(const TrajectoryRecord& record) {
+    return 2 * record.need > static_cast<Tick>(kMaxBins) * record.flows.front().base_rtt;
+}
+
+std::int64_t aim_class(const TrajectoryRecord& record) {
+    const double line = static_cast<double>(record.line_rate) / kBitsPerByteAndTick;
+    const double classes = is_long(record) ? kAimClassesOfLong : kAimClasses;
+    return std::llround(record.flows.front().aim / line * classes);
+}
+
+std::int64_t rate_class(double rate, std::size_t flows) {
+    return std::lround(std::log(rate) / std::log(flows > 2 ? kRateClassOfMany : kRateClass));
+}
+
+}  // namespace
+
+/// Nothing of it has been acknowledged or skipped.
+bool TrajectoryStage::is_fresh(FlowSlot flow) const {
+    const step::Sender& sender = view_.sender(flow);
+    return sender.una_bytes == 0 && sender.skipped == 0;
+}
+
+/// Not where packets may be dropped: what follows a time-out is not to be told from a few groups. Nor where a port is slower
+/// than a NIC: there a new flow's first round trip stands in a queue for long, and it is not known what it does if somebody
+/// comes before it is gone.
+bool TrajectoryStage::may_form(const GroupState& state) const {
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    if (!active_ || flows.empty() || flows.size() > kMostFlows ||
+        passes_outside(view_, state.group)) {
+        return false;
+    }
+    Tick first = kNever;
+    Tick last = 0;
+    std::size_t fresh = 0;
+    for (const FlowSlot flow : flows) {
+        const std::vector<PortId>& way = view_.tracks(flow).data;
+        const bool slower = std::any_of(way.begin(), way.end(), [&](PortId port) {
+            return view_.link_rate(port) < view_.line_rate(flow);
+        });
+        if (slower || view_.unsent_packets(flow) <= 0) {
+            return false;
+        }
+        if (is_fresh(flow)) {
+            ++fresh;
+            first = std::min(first, view_.start(flow));
+            last = std::max(last, view_.start(flow));
+        }
+    }
+    return fresh <= kMostNew && (fresh <= 1 || last - first <= view_.lookahead());
+}
+
+/// In an order that tells apart what does: new flows last, then by switches, then the fastest first.
+void TrajectoryStage::list_flows(GroupState& state, Tick at) const {
+    TrajectoryRecord& record = state.trajectory;
+    for (std::size_t place = 0; place < state.group.flows.size(); ++place) {
+        const FlowSlot slot = state.group.flows[place];
+        const steady::FlowReading reading = view_.reading(slot);
+        TrajectoryFlow flow;
+        flow.place = place;
+        flow.base_rtt = view_.base_rtt(slot);
+        flow.acked = static_cast<double>(reading.acked);
+        // Of a new flow the first ACK is on its way.
+        const Tick told = reading.acked > 0 ? reading.progress : state.changed + flow.base_rtt;
+        flow.age = static_cast<double>(told - at - flow.base_rtt);
+        flow.advance = -static_cast<double>(reading.in_flight);  // bytes, up to here
+        record.flows.push_back(flow);
+    }
+    const auto rank = [&](const TrajectoryFlow& flow) {
+        const FlowSlot slot = state.group.flows[flow.place];
+        return std::make_tuple(is_fresh(slot), view_.tracks(slot).data.size(),
+                               -view_.sender(slot).cc.rate);
+    };
+    std::stable_sort(record.flows.begin(), record.flows.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+}
+
+/// By flow in the kind's order: base RTT, class, what its law was given, the class of its law's rate, and the ports of its
+/// data by first appearance, with their rates.
+GroupKey TrajectoryStage::shape_of(const GroupState& state) const {
+    const TrajectoryRecord& record = state.trajectory;
+    GroupKey key = {static_cast<std::int64_t>(record.flows.size())};
+    std::map<PortId, std::int64_t> names;
+    for (const TrajectoryFlow& flow : record.flows) {
+        const FlowSlot slot = state.group.flows[flow.place];
+        const step::Sender& sender = view_.sender(slot);
+        const double rate = static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick / flow.aim;
+        const std::vector<std::int64_t> law = view_.law_facts(slot);
+        const std::vector<PortId>& way = view_.tracks(slot).data;
+        key.insert(key.end(), {flow.base_rtt, sender.traffic_class});
+        key.insert(key.end(), law.begin(), law.end());
+        key.push_back(record.young || is_fresh(slot) ? kFresh
+                                                     : rate_class(rate, record.flows.size()));
+        key.push_back(static_cast<std::int64_t>(way.size()));
+        for (const PortId port : way) {
+            const auto [name, first] = names.emplace(port, static_cast<std::int64_t>(names.size()));
+            key.push_back(name->second);
+            if (first) {
+                key.push_back(view_.link_rate(port));
+            }
+        }
+    }
+    return key;
+}
+
+/// Flows alone are told apart by what they aim at, and by the ACKs that were in their way as they began.
+std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
+    if (record.flows.size() > 1) {
+        return known_.kind_of(record.shape);
+    }
+    const std::int64_t aim = aim_class(record);
+    GroupKey key = record.shape;
+    key.insert(key.end(), {aim, record.ack_class});
+    const std::uint32_t kind = known_.kind_of(key);
+    alone_[record.shape].emplace(std::make_pair(aim, record.ack_class), kind);
+    return kind;
+}
+
+/// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
+std::shared_ptr<const Trajectory> TrajectoryStage::draw_near(const GroupState& state) {
+    const TrajectoryRecord& record = state.trajectory;
+    const std::int64_t aim = aim_class(record);
+    std::shared_ptr<const Trajectory> nearest;
+    std::int64_t least = kNear + 1;
+    for (const auto& [classes, kind] : alone_[record.shape]) {
+        const std::int64_t far =
+            2 * std::abs(classes.first - aim) + std::abs(classes.second - record.ack_class);
+        if (far < least) {
+            if (auto found = known_.draw(kind, record.from, record.need, 0)) {
+                nearest = std::move(found);
+                least = far;
+            }
+        }
+    }
+    return nearest;
+}
+
+/// A flow begins at line rate, and its law lowers that the further, the more ACKs are in its way.
+std::int64_t TrajectoryStage::ack_class(FlowSlot flow) const {
+    double most = 0;
+    for (const PortId port : view_.tracks(flow).data) {
+        const auto link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
+        most = std::max(most, view_.ack_streams()->across(port) / link);
+    }
+    return std::llround(most * kTrajectoryAckClasses);
+}
+
+void TrajectoryStage::form(GroupState& state, Tick at) {
+    TrajectoryRecord& record = state.trajectory;
+    record = TrajectoryRecord{};
+    record.formed = state.changed;
+    if (!may_form(state)) {
+        return;
+    }
+    record.begin = at;
+    list_flows(state, at);
+    const FlowSlot first = state.group.flows[record.flows.front().place];
+    if (record.flows.size() == 1 && !is_fresh(first) && view_.sender(first).skipped == 0) {
+        const Tick begin = view_.start(first) + view_.lookahead();
+        record.young = at - begin < kYoung * state.rtt;
+        record.begin = record.young ? begin : at;
+    }
+    double need = static_cast<double>(kMaxBins) * static_cast<double>(state.rtt);
+    const bool known = take_aims(state, at);
+    for (TrajectoryFlow& flow : record.flows) {
+        flow.advance /= known ? flow.aim : 1;
+        need = known ? std::min(need, left(state, flow) / flow.aim) : 0;
+    }
+    const bool is_new = record.flows.size() == 1 && (record.young || is_fresh(first));
+    const Tick fewest = is_new ? kFewestOfNew : kFewestRoundTrips;
+    if (need < static_cast<double>(fewest * state.rtt)) {
+        record.flows.clear();
+        return;
+    }
+    record.need = static_cast<Tick>(need);
+    record.line_rate = view_.line_rate(first);
+    record.queued =
+        std::max<std::int64_t>(std::count_if(state.group.flows.begin(), state.group.flows.end(),
+                                             [this](FlowSlot flow) { return is_fresh(flow); }) -
+                                   1,
+                               0);
+    record.shape = shape_of(state);
+    if (record.flows.size() == 1) {
+        record.shape.push_back(is_long(record) ? 1 : 0);
+        record.ack_class = ack_class(first);
+    }
+    known_.count(kind_of(record));
+    if (!record.young) {
+        record.own = std::make_shared<Recording>(record.flows.size(), state.rtt);
+    }
+}
+
+}  // namespace sluice::hybrid

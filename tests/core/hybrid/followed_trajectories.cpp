@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Local phases in which groups follow others of their kind from the instant on at which they form.
+#include "tests/support/hybrid_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+PhaseConfig local() {
+    PhaseConfig config;
+    config.wake = Wake::data;
+    return config;
+}
+
+PhaseConfig packets() {
+    PhaseConfig config = local();
+    config.skip = false;
+    return config;
+}
+
+/// Two leaves of four hosts each and one spine, whose cables are as fast as the hosts': who crosses, meets.
+Case crossed(std::vector<FlowSpec> flows) {
+    LeafSpineParams shape;
+    shape.leaves = 2;
+    shape.spines = 1;
+    shape.hosts_per_leaf = 4;
+    Case given;
+    given.topology = build_leaf_spine(shape);
+    given.config.congestion.law = congestion::Law::hpcc;
+    given.flows = std::move(flows);
+    return given;
+}
+
+double mean_time(const HybridOutcome& made) {
+    double sum = 0;
+    for (const FlowResult& flow : made.outcome.flows) {
+        REQUIRE(flow.finish != kNever);
+        sum += static_cast<double>(flow.finish - flow.start);
+    }
+    return sum / static_cast<double>(made.outcome.flows.size());
+}
+
+/// Pairs that meet between the leaves, from different hosts; the second one starts later by a part of what the first lasts.
+std::vector<FlowSpec> pairs(int count) {
+    std::vector<FlowSpec> flows;
+    for (int i = 0; i < count; ++i) {
+        const Tick start = i * 2 * kMillisecond;
+        const auto a = static_cast<NodeId>(i % 4);
+        const auto b = static_cast<NodeId>((i + 1) % 4);
+        flows.push_back(flow(a, 4 + a, 4'000'000, start));
+        flows.push_back(flow(b, 4 + b, 4'000'000, start + (i * 7 % 20) * 10 * kMicrosecond));
+    }
+    return flows;
+}
+
+}  // namespace
+
+TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
+    std::vector<FlowSpec> flows;
+    for (int i = 0; i < 40; ++i) {
+        const auto from = static_cast<NodeId>(i % 4);
+        const auto to = static_cast<NodeId>(4 + i * 3 % 4);
+        flows.push_back(flow(from, to, 6'000'000 + i * 10'000, i * kMillisecond));
+    }
+    const Case given = crossed(flows);
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const auto time = [i](const HybridOutcome& outcome) {
+            const FlowResult& flow = outcome.outcome.flows[i];
+            return static_cast<double>(flow.finish - flow.start);
+        };
+        CHECK(time(made) == doctest::Approx(time(all)).epsilon(4e-3));
+    }
+    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 8);
+}
+
+TEST_CASE("unit.trajectories.pairs_do_as_pairs_before_them_in_the_mean") {
+    const Case given = crossed(pairs(80));
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.01));
+    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 5);
+}
+
+TEST_CASE("unit.trajectories.two_engines_agree") {
+    std::vector<FlowSpec> flows = pairs(30);
+    // Beside messages whose ACKs cross them, which come and go.
+    for (int i = 0; i < 30; ++i) {
+        flows.push_back(flow(static_cast<NodeId>(4 + i % 4), static_cast<NodeId>(i % 3), 2'000'000,
+                             i * 1700 * kMicrosecond));
+    }
+    const Case given = crossed(flows);
+    const HybridOutcome windows = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome oracle = run_hybrid(given, local(), Driver::oracle);
+    check_same(windows.outcome, oracle.outcome);
+    CHECK(windows.phases.skips == oracle.phases.skips);
+    CHECK(windows.phases.skips > 60);
+}
+
+TEST_CASE("unit.trajectories.nobody_follows_where_buffers_drop") {
+    Case given = crossed(pairs(80));
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    given.config.pfc = false;
+    const HybridOutcome dropping = run_hybrid(given, local(), Driver::windows);
+    CHECK(made.outcome.counters.packet_hops < dropping.outcome.counters.packet_hops / 2);
+}
