@@ -51,7 +51,7 @@ inline constexpr double kExchangedShare = 0.45;
 inline constexpr double kCollidingShare = 0.5;
 inline constexpr double kCollidingLocally = 0.4;
 inline constexpr double kFollowerSeconds = 0.2e-3;
-inline constexpr double kFollowedSeconds = 3;  ///< of those that are recorded
+inline constexpr double kFollowedSeconds = 6;  ///< of those that are recorded
 
 struct ExpectedTime {
     double least_s =

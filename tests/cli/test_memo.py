@@ -55,7 +55,7 @@ def row(high, low, data, saved):
     return key, saved, data, total - (1 << 64 if total >> 63 else 0)
 
 
-def write_memo(path, rows, results="5", version=1):
+def write_memo(path, rows, results="6", version=1):
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute(f"PRAGMA application_id={APPLICATION}")
         database.execute(f"PRAGMA user_version={version}")
