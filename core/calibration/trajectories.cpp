@@ -9,8 +9,8 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// A flow alone is soon steady: it is recorded only when this many of its kind have been.
-constexpr std::uint64_t kFirstAlone = 2;
+/// A group is recorded only when so many of its kind have formed: most kinds of a small job occur once.
+constexpr std::uint64_t kFirst = 2;
 /// So many groups of a kind are recorded before others follow them: flows alone do the same, to what their kind tells.
 constexpr std::size_t kFewestAlone = 1;
 constexpr std::size_t kFewestShared = 6;
@@ -114,7 +114,7 @@ std::uint32_t Trajectories::kind_of(const GroupKey& key) {
 bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const {
     const Kind& of = kinds_[kind];
     const std::size_t kept = of.kept.size();
-    if (flows == 1 && of.formed < kFirstAlone) {
+    if (of.formed < kFirst) {
         return false;
     }
     if (kept < fewest(flows) || kept >= kMost) {

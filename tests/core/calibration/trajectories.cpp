@@ -100,6 +100,9 @@ TEST_CASE("unit.trajectories.one_flow_alone_is_enough") {
 TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
     Trajectories known;
     const std::uint32_t kind = known.kind_of({2});
+    known.count(kind);
+    CHECK_FALSE(known.wants(kind, 2, 1000));
+    known.count(kind);
     for (int i = 0; i < 6; ++i) {
         CHECK(known.draw(kind, 0, 1000, 0) == nullptr);
         CHECK(known.wants(kind, 2, 1000));
