@@ -43,7 +43,7 @@ inline constexpr double kBytesPerProcess = 20e6;
 /// zero-bubble-16gpu, 9.7 s of ring-allreduce-1024gpu). Where data of different hosts meets between switches, copies are none,
 /// and flows share ports for as long as they last: by partition that takes 0.34 to 1.04 of the time of packets (eight
 /// trainings on 16 to 64 hosts, 23 to 75 M packet-hops). In local phases only those that meet take so long, and 0.22 to
-/// 0.5 of it; of many messages most follow others of their kind, in 4.6 s of 8,448 messages, 29 s of 92,160 and 11 minutes of 6.2 million
+/// 0.5 of it; of many messages most follow others of their kind, in 4.6 s of 8,448 messages, 29 s of 92,160 and 16 minutes of 6.2 million
 /// (trainings like Llama 3 on 128, 1,024 and 16,384 GPUs).
 inline constexpr double kCopiedJobSeconds = 0.05;
 inline constexpr double kCopiedTimesLeast = 2;
