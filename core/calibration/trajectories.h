@@ -5,6 +5,7 @@
 /// right in the mean, however much groups differ.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,7 +30,7 @@ class Trajectory {
     Tick step() const { return step_; }
     /// The age up to which it is recorded.
     Tick reach() const;
-    /// Nothing more is worth to be recorded.
+    /// Nothing more needs to be recorded.
     bool is_complete() const;
     /// The age up to which others may follow: messages differ in length. A flow alone goes on as it has settled.
     Tick extended_reach() const;
@@ -67,6 +68,16 @@ class Trajectories {
   public:
     /// The number of a kind.
     std::uint32_t kind_of(const GroupKey& key);
+    /// Calls visit(key, kind) for the kinds whose keys are `begin` and more.
+    template <class Visit>
+    void each_like(const GroupKey& begin, Visit&& visit) const {
+        for (auto at = index_.lower_bound(begin);
+             at != index_.end() && at->first.size() >= begin.size() &&
+             std::equal(begin.begin(), begin.end(), at->first.begin());
+             ++at) {
+            visit(at->first, at->second);
+        }
+    }
     /// A group of this kind has formed.
     void count(std::uint32_t kind) { ++kinds_[kind].formed; }
     /// True if too few are known to a group of so many flows, the first of which ends at the age `need`: it should be recorded.

@@ -95,6 +95,10 @@ bool PhaseController::form(GroupState& state, Tick at) {
         groups_.set_cut(state, formed);
         return true;
     }
+    if (partitions_.set().flows(state.id).size() > TrajectoryStage::kMostFlows) {
+        TrajectoryStage::leave_out(state);
+        return false;
+    }
     sampler_.list(state, *deferral_);
     stages_.trajectories().form(state, at);
     const bool follows = follow(state, at);

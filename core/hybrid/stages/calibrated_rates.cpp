@@ -9,13 +9,6 @@
 
 namespace sluice::hybrid {
 
-namespace {
-
-/// An algorithm resumes with a rate within this factor of its rate before the skip.
-constexpr double kMostChange = 16;
-
-}  // namespace
-
 /// Takes the profile's means over the skip. The skip's length depends on them in turn, so a few rounds are made.
 void CalibrationStage::take_calibrated_rates(GroupState& state, const CalibrationProfile& profile,
                                              Tick at) {
@@ -89,7 +82,8 @@ std::int64_t CalibrationStage::restore(GroupState& state) {
     equalize(record, change);
     for (std::size_t f = 0; f < change.size(); ++f) {
         engine_.rescale_law(state.group.flows[f],
-                            std::clamp(change[f], 1 / kMostChange, kMostChange), state.until);
+                            std::clamp(change[f], 1 / kMostRateChange, kMostRateChange),
+                            state.until);
     }
     return 0;
 }

@@ -14,8 +14,6 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// Most flows of a group that is recorded: larger ones hardly ever occur again.
-constexpr std::size_t kMostFlows = 6;
 /// Most flows of a group that begin at once: what they send of their first round trips stands in one queue.
 constexpr std::size_t kMostNew = 4;
 /// A group of which a flow ends sooner, in round trips, is executed.
@@ -148,12 +146,9 @@ std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
     if (record.flows.size() > 1) {
         return known_.kind_of(record.shape);
     }
-    const std::int64_t aim = aim_class(record);
     GroupKey key = record.shape;
-    key.insert(key.end(), {aim, record.ack_class});
-    const std::uint32_t kind = known_.kind_of(key);
-    alone_[record.shape].emplace(std::make_pair(aim, record.ack_class), kind);
-    return kind;
+    key.insert(key.end(), {aim_class(record), record.ack_class});
+    return known_.kind_of(key);
 }
 
 /// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
@@ -162,16 +157,17 @@ std::shared_ptr<const Trajectory> TrajectoryStage::draw_near(const GroupState& s
     const std::int64_t aim = aim_class(record);
     std::shared_ptr<const Trajectory> nearest;
     std::int64_t least = kNear + 1;
-    for (const auto& [classes, kind] : alone_[record.shape]) {
+    known_.each_like(record.shape, [&](const GroupKey& key, std::uint32_t kind) {
+        const std::int64_t* const classes = &key[record.shape.size()];
         const std::int64_t far =
-            2 * std::abs(classes.first - aim) + std::abs(classes.second - record.ack_class);
+            2 * std::abs(classes[0] - aim) + std::abs(classes[1] - record.ack_class);
         if (far < least) {
             if (auto found = known_.draw(kind, record.from, record.need, 0)) {
                 nearest = std::move(found);
                 least = far;
             }
         }
-    }
+    });
     return nearest;
 }
 
@@ -185,10 +181,14 @@ std::int64_t TrajectoryStage::ack_class(FlowSlot flow) const {
     return std::llround(most * kTrajectoryAckClasses);
 }
 
+void TrajectoryStage::leave_out(GroupState& state) {
+    state.trajectory = TrajectoryRecord{};
+    state.trajectory.formed = state.changed;
+}
+
 void TrajectoryStage::form(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
-    record = TrajectoryRecord{};
-    record.formed = state.changed;
+    leave_out(state);
     if (!may_form(state)) {
         return;
     }

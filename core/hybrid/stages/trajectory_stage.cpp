@@ -22,8 +22,6 @@ constexpr Tick kLoadsKnown = 2;
 /// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
 /// part.
 constexpr double kLike = 0.1;
-/// A law resumes with a rate within this factor of its rate before the skip.
-constexpr double kMostChange = 16;
 
 }  // namespace
 
@@ -235,7 +233,8 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         const double rate =
             record.followed->law(k, age) * record.flows[k].aim * kBitsPerByteAndTick;
         const double change = rate / static_cast<double>(view_.reading(flow).rate);
-        engine_.resume_law(flow, std::clamp(change, 1 / kMostChange, kMostChange), state.until);
+        engine_.resume_law(flow, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
+                           state.until);
     }
     return 0;
 }

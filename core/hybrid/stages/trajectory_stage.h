@@ -5,9 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <utility>
 
 #include "core/calibration/trajectories.h"
 #include "core/hybrid/phase_config.h"
@@ -25,6 +23,10 @@ class TrajectoryStage final : public SkipStage {
 
     /// False: groups neither are recorded nor follow.
     bool is_active() const { return active_; }
+    /// Most flows of a group that is recorded: larger ones hardly ever occur again.
+    static constexpr std::size_t kMostFlows = 6;
+    /// A group of more flows has formed.
+    static void leave_out(GroupState& state);
     /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there.
     void form(GroupState& state, Tick at);
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
@@ -65,8 +67,6 @@ class TrajectoryStage final : public SkipStage {
     PortLoads& loads_;
     bool active_;
     Trajectories known_;
-    /// Kinds of flows alone, by shape: aim's class and that of ACKs.
-    std::map<GroupKey, std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>> alone_;
 };
 
 }  // namespace sluice::hybrid
