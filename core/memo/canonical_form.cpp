@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/memo/nauty_order.h"
 #include "core/memo/refinement.h"
-#include "core/memo/traces_order.h"
 #include "core/random.h"
 
 namespace sluice::memo {
@@ -65,7 +65,7 @@ CanonicalForm canonical_form(const ConflictGraph& graph) {
                                                         : a < b;
     });
     if (refined.classes < graph.vertex_count()) {
-        order = traces_order(graph, refined.colours, order);
+        order = nauty_order(graph, refined.colours, order);
     }
     const Digest digest = digest_in_order(graph, order);
     return {digest, std::move(order)};

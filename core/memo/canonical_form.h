@@ -27,8 +27,9 @@ struct CanonicalForm {
     std::vector<std::uint32_t> order;
 };
 
-/// Where refinement tells all vertices apart, places are those of the colours; else nauty's Traces
-/// (McKay and Piperno, 2014) decides among the vertices that it leaves alike.
+/// Where refinement tells all vertices apart, places are those of the colours; else nauty (McKay and
+/// Piperno, 2014) decides among the vertices that it leaves alike; not its Traces, which names some forests in several ways
+/// (2.8.6).
 CanonicalForm canonical_form(const ConflictGraph& graph);
 
 }  // namespace sluice::memo

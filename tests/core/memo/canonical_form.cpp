@@ -197,6 +197,37 @@ Plan gadgets(bool twisted) {
 
 }  // namespace
 
+TEST_CASE("unit.memo.forms_of_flows_that_only_meet_in_pairs") {
+    // Two hosts that send to the same others, and to each other: beside what refinement tells apart, paths of two flows and
+    // the port in which they meet. nauty's Traces (2.8.6) gives them several forms.
+    constexpr std::uint32_t kHosts = 8;
+    Plan plan{{}, {}, {}};
+    const auto flow_of = [](std::uint32_t sender, std::uint32_t other) {
+        return sender * (kHosts - 1) + other - (other > sender ? 1 : 0);
+    };
+    constexpr std::uint32_t kFlows = 2 * (kHosts - 1);
+    for (std::uint32_t flow = 0; flow < kFlows; ++flow) {
+        plan.colours.push_back({flow < kHosts - 1 ? 0 : 1, 1});
+    }
+    plan.colours.insert(plan.colours.end(), 2 + kHosts, {7});
+    for (std::uint32_t sender = 0; sender < 2; ++sender) {
+        for (std::uint32_t other = 0; other < kHosts; ++other) {
+            if (other != sender) {
+                const std::uint32_t flow = flow_of(sender, other);
+                plan.edges.push_back({flow, kFlows + sender, 0});
+                plan.edges.push_back({flow, kFlows + 2 + other, 1});
+                plan.edges.push_back({flow, kFlows + 2 + sender, -1});
+            }
+        }
+        plan.edges.push_back({flow_of(sender, 1 - sender), kFlows + 1 - sender, -1});
+    }
+    const memo::Digest digest = memo::canonical_form(built(plan)).digest;
+    Draw draw(3);
+    for (int i = 0; i < 200; ++i) {
+        CHECK(memo::canonical_form(built(renumbered(plan, draw))).digest == digest);
+    }
+}
+
 TEST_CASE("unit.memo.renumbered_graphs_have_one_form") {
     Draw draw(1);
     for (int graph = 0; graph < 100; ++graph) check_renumberings(random_plan(draw), draw, 10);

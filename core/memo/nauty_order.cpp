@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/memo/traces_order.h"
+#include "core/memo/nauty_order.h"
 
-#include <nauty/traces.h>
+#include <nauty/nausparse.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Pair {
     std::uint32_t class_b;
     std::uint64_t from_a;  ///< from_a <= from_b within a class
     std::uint64_t from_b;
-    std::uint32_t a;  ///< places among the vertices that Traces gets
+    std::uint32_t a;  ///< places among the vertices that nauty gets
     std::uint32_t b;
 
     auto kind() const { return std::tie(class_a, class_b, from_a, from_b); }
@@ -98,7 +98,7 @@ std::vector<Pair> pairs_of(const ConflictGraph& graph, const Classes& classes) {
     return pairs;
 }
 
-/// An undirected graph with colours as Traces takes it.
+/// An undirected graph with colours as nauty takes it.
 class Plain {
   public:
     explicit Plain(const Classes& classes) : vertices_(classes.vertex.size()) {
@@ -121,11 +121,12 @@ class Plain {
     std::vector<std::pair<std::size_t, std::size_t>> edges_;
 };
 
-/// Traces keeps its working memory in variables of the thread.
+/// nauty keeps its working memory in variables of the thread.
 struct ThreadMemory {
     ~ThreadMemory() {
-        traces_freedyn();
-        schreier_freedyn();
+        nauty_freedyn();
+        nautil_freedyn();
+        naugraph_freedyn();
         nausparse_freedyn();
     }
 };
@@ -163,14 +164,13 @@ std::vector<int> Plain::canonical_order() const {
     graph.vlen = graph.dlen = vertices_;
     graph.elen = neighbours.size();
     SG_DECL(canonical);
-    DEFAULTOPTIONS_TRACES(options);
+    DEFAULTOPTIONS_SPARSEGRAPH(options);
     options.getcanon = TRUE;
     options.defaultptn = FALSE;
-    TracesStats statistics;
+    statsblk statistics;
     static thread_local ThreadMemory memory;
-    // Which of several orders of a symmetric graph it finds depends on its random numbers.
-    ran_init(1);
-    Traces(&graph, order.data(), more.data(), orbits.data(), &options, &statistics, &canonical);
+    sparsenauty(&graph, order.data(), more.data(), orbits.data(), &options, &statistics,
+                &canonical);
     SG_FREE(canonical);
     return order;
 }
@@ -219,9 +219,9 @@ Plain plain_graph(const std::vector<Pair>& pairs, const Classes& classes) {
 
 }  // namespace
 
-std::vector<std::uint32_t> traces_order(const ConflictGraph& graph,
-                                        const std::vector<std::uint64_t>& colours,
-                                        const std::vector<std::uint32_t>& sorted) {
+std::vector<std::uint32_t> nauty_order(const ConflictGraph& graph,
+                                       const std::vector<std::uint64_t>& colours,
+                                       const std::vector<std::uint32_t>& sorted) {
     const Classes classes = classes_of(colours, sorted);
     const Plain plain = plain_graph(pairs_of(graph, classes), classes);
     if (!plain.has_edges()) return sorted;
@@ -236,7 +236,7 @@ std::vector<std::uint32_t> traces_order(const ConflictGraph& graph,
         }
         const auto place = static_cast<std::size_t>(found[next]);
         if (place >= classes.vertex.size() || classes.class_of[place] != classes.class_of[next]) {
-            throw InternalError("Traces left the colours of a graph");
+            throw InternalError("nauty left the colours of a graph");
         }
         ++next;
         order.push_back(classes.vertex[place]);
