@@ -60,6 +60,13 @@ double over_levels(const Course& course, Tick horizon, Late&& late) {
     return sum / kLevels;
 }
 
+/// Fewer packets than its rate would have sent: the run is late, packets lose less. A flow that has gone ahead of the one that
+/// it follows waits at no rate.
+double rounded(const hybrid::WatchedSkip& skip, std::size_t flow, std::int64_t packets) {
+    const auto length = static_cast<double>(skip.end - skip.begin);
+    return skip.rate[flow] > 0 ? static_cast<double>(packets) / skip.rate[flow] - length : 0;
+}
+
 }  // namespace
 
 /// What packets make of a skip and of what follows, beside what the run made of it. By flow of the group, but for
@@ -215,9 +222,7 @@ void Audit::after_skip(const hybrid::WatchedSkip& skip, const std::vector<std::i
         FlowAudit& flow = known(skip.group.flows[i]);
         flow.skipped += copies * static_cast<double>(length);
         flow.held += skip.holds_shares ? copies * static_cast<double>(length) : 0;
-        // Fewer packets than its rate would have sent: the run is late, packets lose less.
-        flow.rounded +=
-            copies * (static_cast<double>(packets[i]) / skip.rate[i] - static_cast<double>(length));
+        flow.rounded += copies * rounded(skip, i, packets[i]);
     }
     const auto drawn = drawn_.find(skip.id);
     if (drawn == drawn_.end()) {
@@ -264,9 +269,8 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
     compared.truth = shadow_.run(drawn.before, drawn.part, compared.audited + horizon, wanted);
     draws_.spend(static_cast<double>(compared.run.hops + compared.truth.hops));
     for (std::size_t i = 0; i < flows; ++i) {
-        const double rounded =
-            static_cast<double>(packets[i]) / skip.rate[i] - static_cast<double>(compared.length);
-        const double lost = compared.lost(i) - (compared.whole() ? rounded : 0);
+        const double lost =
+            compared.lost(i) - (compared.whole() ? rounded(skip, i, packets[i]) : 0);
         const auto length = static_cast<double>(compared.length);
         largest_ = std::max(largest_, std::abs(lost) / length);
         known(skip.group.flows[i])

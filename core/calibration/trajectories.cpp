@@ -14,6 +14,12 @@ constexpr std::uint64_t kFirst = 2;
 /// So many groups of a kind are recorded before others follow them: flows alone do the same, to what their kind tells.
 constexpr std::size_t kFewestAlone = 1;
 constexpr std::size_t kFewestShared = 6;
+/// Of large groups: where none is long enough, one of so many that are longest is followed.
+constexpr std::size_t kLongest = 3;
+/// One that is being recorded is known up to so many steps ago.
+constexpr Tick kBehind = 4;
+/// One that goes on for no more steps is not worth following.
+constexpr Tick kWorth = 4;
 /// At least so many of a kind that shares ports are as long as a group needs.
 constexpr std::size_t kFewestLong = 3;
 /// And no more than this.
@@ -32,7 +38,7 @@ constexpr Tick kSteady = 256;
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
 bool is_long_enough(const Trajectory& trajectory, Tick need) {
-    return trajectory.is_complete() ||
+    return (trajectory.is_complete() && trajectory.flows() <= kFewFlows) ||
            static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
 }
 
@@ -48,12 +54,28 @@ Tick Trajectory::reach() const {
 
 bool Trajectory::is_complete() const { return reach() >= kSteady * step_; }
 
+void Trajectory::halve() {
+    for (std::vector<double>& all : advance_) {
+        for (std::size_t i = 2; i < all.size(); i += 2) {
+            all[i / 2] = all[i];
+        }
+        all.resize((all.size() + 1) / 2);
+    }
+    for (std::vector<double>& all : law_) {
+        for (std::size_t i = 1; i < all.size(); i += 2) {
+            all[i / 2] = all[i];
+        }
+        all.resize(all.size() / 2);
+    }
+    step_ *= 2;
+}
+
 Tick Trajectory::extended_reach() const {
     const Tick known = reach();
     if (flows() == 1 && known >= kSteady * step_) {
         return kNever / 4;
     }
-    const bool settled = flows() == 1 && known >= kSettled * step_;
+    const bool settled = (flows() == 1 || flows() > kFewFlows) && known >= kSettled * step_;
     return known + 2 * step_ + (settled ? known / 8 : 0);
 }
 
@@ -117,12 +139,17 @@ bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const
     if (of.formed < kFirst) {
         return false;
     }
-    if (kept < fewest(flows) || kept >= kMost) {
-        return kept < fewest(flows);
-    }
     const auto enough = std::count_if(of.kept.begin(), of.kept.end(), [need](const Kept& one) {
         return !one.recording.expired() || is_long_enough(*one.trajectory, need);
     });
+    if (flows > kFewFlows) {
+        // As many as the root of how many have formed.
+        return static_cast<std::size_t>(enough) < kMost &&
+               (of.recorded + 1) * (of.recorded + 1) <= of.formed;
+    }
+    if (kept < fewest(flows) || kept >= kMost) {
+        return kept < fewest(flows);
+    }
     const bool too_short = static_cast<std::size_t>(enough) < std::min(fewest(flows), kFewestLong);
     const std::uint64_t after = too_short ? kLongerAfter : kMoreAfter;
     return (flows > 1 || too_short) && of.formed >= after << (kept - fewest(flows));
@@ -136,23 +163,76 @@ bool Trajectories::claim(std::uint32_t kind, Tick now, Tick until) {
 }
 
 void Trajectories::keep(std::uint32_t kind, const std::shared_ptr<Recording>& recording) {
-    kinds_[kind].kept.push_back({recording->trajectory, recording});
+    std::vector<Kept>& kept = kinds_[kind].kept;
+    ++kinds_[kind].recorded;
+    if (kept.size() >= kMost) {  // the shortest gives way
+        kept.erase(std::min_element(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) {
+            const auto rank = [](const Kept& one) {
+                return std::make_pair(!one.recording.expired(), one.trajectory->reach());
+            };
+            return rank(a) < rank(b);
+        }));
+    }
+    kept.push_back({recording->trajectory, recording});
 }
 
-std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, Tick age, Tick need,
+/// Of a large group: as long as is needed; or one that is being recorded, and has come as far; or whatever goes on.
+std::shared_ptr<const Trajectory> Trajectories::draw_large(std::uint32_t kind, Tick age, Tick need,
+                                                           std::uint64_t draw) const {
+    std::vector<std::shared_ptr<Trajectory>> longer;
+    std::size_t best = 0;
+    for (const Kept& one : kinds_[kind].kept) {
+        const Trajectory& trajectory = *one.trajectory;
+        const bool grows = !one.recording.expired();
+        const bool is_long = is_long_enough(trajectory, need);
+        const bool goes_on = grows ? trajectory.reach() + kBehind * trajectory.step() >= age
+                                   : trajectory.extended_reach() > age + kWorth * trajectory.step();
+        const std::size_t rank = is_long || grows ? 2 : 1;
+        if (!goes_on || rank < best) {
+            continue;
+        }
+        if (rank > best) {
+            longer.clear();
+            best = rank;
+        }
+        longer.push_back(one.trajectory);
+    }
+    if (longer.empty()) {
+        return nullptr;
+    }
+    if (best == 1 && longer.size() > kLongest) {
+        std::stable_sort(longer.begin(), longer.end(),
+                         [](const auto& a, const auto& b) { return a->reach() > b->reach(); });
+        longer.resize(kLongest);
+    }
+    return longer[draw % longer.size()];
+}
+
+bool Trajectories::grows(std::uint32_t kind, const Trajectory& trajectory) const {
+    const std::vector<Kept>& kept = kinds_[kind].kept;
+    return std::any_of(kept.begin(), kept.end(), [&](const Kept& one) {
+        return one.trajectory.get() == &trajectory && !one.recording.expired();
+    });
+}
+
+std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, std::size_t flows,
+                                                     Tick age, Tick need,
                                                      std::uint64_t draw) const {
+    if (flows > kFewFlows) {
+        return draw_large(kind, age, need, draw);
+    }
     std::vector<std::shared_ptr<Trajectory>> longer;
     std::size_t known = 0;
     for (const Kept& one : kinds_[kind].kept) {
-        if (one.trajectory->extended_reach() > age + 4 * one.trajectory->step()) {
+        if (one.trajectory->extended_reach() > age + kWorth * one.trajectory->step()) {
             longer.push_back(one.trajectory);
         }
         known += one.recording.expired() || is_long_enough(*one.trajectory, need) ? 1 : 0;
     }
-    if (longer.empty() || known < fewest(longer.front()->flows())) {
+    if (longer.empty() || known < fewest(flows)) {
         return nullptr;
     }
-    if (longer.front()->flows() > 1) {
+    if (flows > 1) {
         return longer[draw % longer.size()];
     }
     return *std::max_element(longer.begin(), longer.end(),

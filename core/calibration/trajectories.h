@@ -17,6 +17,10 @@
 
 namespace sluice::hybrid {
 
+/// Groups of more flows are *large*: all-to-alls. They are named by their canonical form, as there are too many orders of so
+/// many flows, and later ones follow a recording while it is still growing.
+inline constexpr std::size_t kFewFlows = 6;
+
 /// What the flows of one group did, in steps of equal length, by their place in the kind. A flow's *advance* at an age is what
 /// of it was acknowledged a base round trip later, without what was under way as the group formed. It counts in ticks: bytes
 /// over the rate that the flow's law aimed at. So groups can follow each other whatever part of their links ACKs take.
@@ -42,6 +46,8 @@ class Trajectory {
     /// Steps that have been added.
     std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
     std::size_t laws(std::size_t flow) const { return law_[flow].size(); }
+    /// Every second step from now on, of twice the length: a complete one of a large group goes on.
+    void halve();
 
     double advance(std::size_t flow, double age) const;
     double law(std::size_t flow, double age) const;
@@ -86,18 +92,24 @@ class Trajectories {
     bool claim(std::uint32_t kind, Tick now, Tick until);
     void keep(std::uint32_t kind, const std::shared_ptr<Recording>& recording);
     /// One that goes on beyond `age`; null: none does, or too few are known. `draw`: a random number.
-    std::shared_ptr<const Trajectory> draw(std::uint32_t kind, Tick age, Tick need,
-                                           std::uint64_t draw) const;
+    std::shared_ptr<const Trajectory> draw(std::uint32_t kind, std::size_t flows, Tick age,
+                                           Tick need, std::uint64_t draw) const;
+    /// One of the kind, which is still being recorded.
+    bool grows(std::uint32_t kind, const Trajectory& trajectory) const;
 
   private:
+    std::shared_ptr<const Trajectory> draw_large(std::uint32_t kind, Tick age, Tick need,
+                                                 std::uint64_t draw) const;
+
     struct Kept {
         std::shared_ptr<Trajectory> trajectory;
         std::weak_ptr<Recording> recording;  ///< expired: it is complete
     };
     struct Kind {
         std::vector<Kept> kept;
-        std::uint64_t formed = 0;  ///< groups
-        Tick claimed = -1;         ///< until then
+        std::uint64_t formed = 0;    ///< groups
+        std::uint64_t recorded = 0;  ///< of these
+        Tick claimed = -1;           ///< until then
     };
 
     std::map<GroupKey, std::uint32_t> index_;

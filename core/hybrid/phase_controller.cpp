@@ -61,10 +61,7 @@ void PhaseController::at_cut(Tick at) {
 
 void PhaseController::look(GroupState& state, Tick at) {
     if (state.skipping) {
-        executor_.commit(state);
-        if (!follow(state, at)) {
-            groups_.set_cut(state, next_on_grid(at, state.period));
-        }
+        end_plan(state, at);
         return;
     }
     stages_.acks().measure(state, at);
@@ -80,10 +77,29 @@ void PhaseController::look(GroupState& state, Tick at) {
         sampler_.list(state, *deferral_);
     }
     const steady::Verdict verdict = sampler_.sample(state, at);
+    if (TrajectoryStage::takes_up(state) && follow(state, at)) {
+        return;
+    }
     if (config_.skip && verdict.steady) {
         if (const Tick dt = planner_.plan(state, verdict, at); dt > 0) {
             executor_.begin(state, dt, at);
         }
+    }
+}
+
+/// A skip has come to its end. A large group of which a flow ends now is executed until it has; one that had more to follow
+/// than others have done forms anew.
+void PhaseController::end_plan(GroupState& state, Tick at) {
+    executor_.commit(state);
+    const bool large = state.group.flows.size() > kFewFlows;
+    const bool followed = large && state.trajectory.last != kNone;
+    const bool ends = followed && state.planned_end == PhaseEnd::finisher_near;
+    if (!ends && follow(state, at)) {
+        return;
+    }
+    groups_.set_cut(state, next_on_grid(at, state.period));
+    if (followed && !ends) {
+        groups_.changed(state, at, false);
     }
 }
 

@@ -86,6 +86,7 @@ class PhaseController {
 
   private:
     void look(GroupState& state, Tick at);
+    void end_plan(GroupState& state, Tick at);
     bool form(GroupState& state, Tick at);
     bool follow(GroupState& state, Tick at);
     void renew_followers(Tick at);

@@ -65,6 +65,11 @@ double AckStreams::across(PortId port) const {
     return static_cast<double>(world_.cross[port].rate) / kUnit;
 }
 
+double AckStreams::own(FlowSlot flow) const {
+    const bool crosses = flow < streams_.size() && !streams_[flow].crossed.empty();
+    return crosses ? static_cast<double>(streams_[flow].crossed.front().rate) / kUnit : 0;
+}
+
 std::int64_t AckStreams::crossed_ahead(PortId from, PortId to, Tick now) const {
     const Tick later = hop_time(from, world_.payload + world_.data_overhead);
     return step::crossed(world_.cross[to], own_time(to, now) + later) -

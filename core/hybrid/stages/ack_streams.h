@@ -39,6 +39,8 @@ class AckStreams {
 
     /// ACK bytes that cross a port, bytes per tick.
     double across(PortId port) const;
+    /// Those of one flow, wherever they cross.
+    double own(FlowSlot flow) const;
     /// ACK bytes by which `to` is ahead of `from`, the port before it, as a packet of data counts them that passes both
     /// without waiting.
     std::int64_t crossed_ahead(PortId from, PortId to, Tick now) const;

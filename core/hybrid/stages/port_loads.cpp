@@ -129,21 +129,42 @@ double PortLoads::aim_of(FlowSlot flow, Tick at) const {
            static_cast<double>(view_.data_bytes());
 }
 
-std::vector<double> PortLoads::fair_aims(const Group& group, Tick at) {
+/// Payload bytes per tick that a law by counters takes of each port.
+std::vector<double> PortLoads::room_of(const Group& group, const DataPorts& known,
+                                       bool beside_own) {
+    const double target = congestion::target_utilization(view_.law());
+    const double payload =
+        static_cast<double>(view_.payload()) / static_cast<double>(view_.data_bytes());
+    const auto each_own = [&](auto&& visit) {
+        for (const FlowSlot flow : group.flows) {
+            for (const PortId port : view_.tracks(flow).acks) {
+                visit(port, flow);
+            }
+        }
+    };
+    if (beside_own) {
+        each_own([&](PortId port, FlowSlot flow) { this->at(port) += acks_->own(flow); });
+    }
+    std::vector<double> room;
+    for (const PortId port : known.ports) {
+        const double link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
+        const double own = beside_own ? this->at(port) : 0;
+        const double across = acks_ == nullptr ? 0 : acks_->across(port) - own;
+        room.push_back(std::max(target * link - across, 0.0) * payload);
+    }
+    if (beside_own) {
+        each_own([&](PortId port, FlowSlot) { load_[port] = 0; });
+    }
+    return room;
+}
+
+std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool beside_own) {
     if (group.flows.size() == 1) {
         return {aim_of(group.flows.front(), at)};
     }
     DataPorts known;
     list(group, known);
-    const double target = congestion::target_utilization(view_.law());
-    const double payload =
-        static_cast<double>(view_.payload()) / static_cast<double>(view_.data_bytes());
-    std::vector<double> room;
-    for (const PortId port : known.ports) {
-        const double link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
-        const double across = acks_ == nullptr ? 0 : acks_->across(port);
-        room.push_back(std::max(target * link - across, 0.0) * payload);
-    }
+    std::vector<double> room = room_of(group, known, beside_own && acks_ != nullptr);
     std::vector<double> aims(group.flows.size(), -1);
     for (std::size_t set = 0; set < aims.size();) {
         double least = std::numeric_limits<double>::infinity();

@@ -34,8 +34,9 @@ class PortLoads {
     /// beside the ACK load, a law by counters (HPCC) takes its target as the counters show it
     /// (core/calibration/counter_class.h). 0: it reads none, or a port leaves nothing.
     double aim_of(FlowSlot flow, Tick at) const;
-    /// The same of a group's flows that share ports, by max-min fairness.
-    std::vector<double> fair_aims(const Group& group, Tick at);
+    /// The same of a group's flows that share ports, by max-min fairness. `beside_own`: ports leave them what their own ACKs
+    /// take, too.
+    std::vector<double> fair_aims(const Group& group, Tick at, bool beside_own = false);
     /// Lowers rates, packets per tick, to what every link can carry.
     void fit(const Group& group, std::vector<double>& rate);
     /// A law that aims below a link's rate (HPCC) comes down from it within as many round trips as windows take to
@@ -48,6 +49,7 @@ class PortLoads {
   private:
     double& at(PortId port);
     void list(const Group& group, DataPorts& known) const;
+    std::vector<double> room_of(const Group& group, const DataPorts& known, bool beside_own);
 
     NetworkView& view_;
     AckStreams* acks_;          ///< null: ACKs are packets

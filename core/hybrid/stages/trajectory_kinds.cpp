@@ -8,16 +8,19 @@
 #include "core/hybrid/outside.h"
 #include "core/hybrid/stages/ack_streams.h"
 #include "core/hybrid/stages/trajectory_stage.h"
+#include "core/memo/canonical_form.h"
 #include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
 
 namespace {
 
-/// Most flows of a group that begin at once: what they send of their first round trips stands in one queue.
-constexpr std::size_t kMostNew = 4;
+/// Most line rates of flows that begin at once, at one switch port: what they send of their first round trips stands in its
+/// queue.
+constexpr double kMostNew = 4.5;
 /// A group of which a flow ends sooner, in round trips, is executed.
 constexpr Tick kFewestRoundTrips = 8;
+constexpr Tick kFewestOfLarge = 2;
 /// The same of a new flow alone: how its law comes down from line rate depends, by a fraction of a round trip, on what ACKs
 /// its neighbours' last messages still have under way.
 constexpr Tick kFewestOfNew = 48;
@@ -47,7 +50,18 @@ std::int64_t aim_class(const TrajectoryRecord& record) {
     return std::llround(record.flows.front().aim / line * classes);
 }
 
+/// Label of an edge of a flow's ACKs; those of its data are hops.
+constexpr std::int64_t kAckEdge = -1;
+/// Round trips, in steps that are the longer, the more there are of them.
+constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
+/// Of laws whose rates may be below or above what NICs let through, as in an all-to-all, where all of it is one class.
+constexpr double kLeastSettled = 0.4;
+constexpr double kMostSettled = 2;
+
 std::int64_t rate_class(double rate, std::size_t flows) {
+    if (flows > kFewFlows && rate >= kLeastSettled && rate <= kMostSettled) {
+        return 0;
+    }
     return std::lround(std::log(rate) / std::log(flows > 2 ? kRateClassOfMany : kRateClass));
 }
 
@@ -70,7 +84,6 @@ bool TrajectoryStage::may_form(const GroupState& state) const {
     }
     Tick first = kNever;
     Tick last = 0;
-    std::size_t fresh = 0;
     for (const FlowSlot flow : flows) {
         const std::vector<PortId>& way = view_.tracks(flow).data;
         const bool slower = std::any_of(way.begin(), way.end(), [&](PortId port) {
@@ -80,12 +93,37 @@ bool TrajectoryStage::may_form(const GroupState& state) const {
             return false;
         }
         if (is_fresh(flow)) {
-            ++fresh;
             first = std::min(first, view_.start(flow));
             last = std::max(last, view_.start(flow));
         }
     }
-    return fresh <= kMostNew && (fresh <= 1 || last - first <= view_.lookahead());
+    // Of a large group each NIC's begin at an instant of their own.
+    const bool together =
+        flows.size() > kFewFlows || last == 0 || last - first <= view_.lookahead();
+    return together && most_new(state) <= kMostNew;
+}
+
+/// How many NICs' line rates of new flows one switch port gets at most. The new flows of one NIC share its rate. Of few flows
+/// all meet.
+double TrajectoryStage::most_new(const GroupState& state) const {
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    if (flows.size() <= kFewFlows) {
+        return static_cast<double>(std::count_if(flows.begin(), flows.end(),
+                                                 [this](FlowSlot flow) { return is_fresh(flow); }));
+    }
+    std::map<PortId, double> of_nic;
+    std::map<PortId, double> fresh;
+    double most = 0;
+    for (const FlowSlot flow : state.group.flows) {
+        of_nic[view_.tracks(flow).data.front()] += is_fresh(flow) ? 1 : 0;
+    }
+    for (const FlowSlot flow : state.group.flows) {
+        const std::vector<PortId>& way = view_.tracks(flow).data;
+        for (std::size_t hop = 1; is_fresh(flow) && hop < way.size(); ++hop) {
+            most = std::max(most, fresh[way[hop]] += 1 / of_nic[way.front()]);
+        }
+    }
+    return most;
 }
 
 /// In an order that tells apart what does: new flows last, then by switches, then the fastest first.
@@ -141,6 +179,75 @@ GroupKey TrajectoryStage::shape_of(const GroupState& state) const {
     return key;
 }
 
+/// A flow of a large group that has just begun.
+bool TrajectoryStage::has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const {
+    return record.begin - view_.start(flow) <= 2 * view_.lookahead();
+}
+
+/// Flows, with what shape_of() has of each but for its law's rate; ports of data, with their rates; data and ACKs that cross
+/// them. What NICs let through hides laws' rates above it: the class of their median stands for all that are not far below.
+memo::ConflictGraph TrajectoryStage::graph_of(const GroupState& state) const {
+    const TrajectoryRecord& record = state.trajectory;
+    std::vector<double> rates;
+    for (const TrajectoryFlow& flow : record.flows) {
+        const step::Sender& sender = view_.sender(state.group.flows[flow.place]);
+        rates.push_back(static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick / flow.aim);
+    }
+    std::vector<double> sorted = rates;
+    const auto median = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), median, sorted.end());
+    memo::ConflictGraph graph({rate_class(*median, rates.size())});
+    for (std::size_t k = 0; k < record.flows.size(); ++k) {
+        const FlowSlot slot = state.group.flows[record.flows[k].place];
+        const std::int64_t slow = rates[k] < kLeastSettled ? 1 : 0;
+        std::vector<std::int64_t> colour = {record.flows[k].base_rtt,
+                                            view_.sender(slot).traffic_class,
+                                            has_just_begun(record, slot) ? kFresh : slow};
+        const std::vector<std::int64_t> law = view_.law_facts(slot);
+        colour.insert(colour.end(), law.begin(), law.end());
+        graph.add_vertex(colour);
+    }
+    std::map<PortId, std::uint32_t> ports;
+    const auto each_way = [&](auto&& visit) {
+        for (std::uint32_t k = 0; k < record.flows.size(); ++k) {
+            visit(k, view_.tracks(state.group.flows[record.flows[k].place]));
+        }
+    };
+    each_way([&](std::uint32_t k, const step::Footprint& way) {
+        for (std::size_t hop = 0; hop < way.data.size(); ++hop) {
+            const auto [port, first] = ports.emplace(way.data[hop], 0);
+            if (first) {
+                port->second = graph.add_vertex({view_.link_rate(way.data[hop])});
+            }
+            graph.add_edge(k, port->second, static_cast<std::int64_t>(hop));
+        }
+    });
+    each_way([&](std::uint32_t k, const step::Footprint& way) {
+        for (const PortId port : way.acks) {
+            if (const auto found = ports.find(port); found != ports.end()) {
+                graph.add_edge(k, found->second, kAckEdge);
+            }
+        }
+    });
+    return graph;
+}
+
+/// Of a large group: it puts the flows in an order that is the same for all groups of the shape.
+GroupKey TrajectoryStage::shape_of_large(GroupState& state) const {
+    TrajectoryRecord& record = state.trajectory;
+    const memo::CanonicalForm form = memo::canonical_form(graph_of(state));
+    std::vector<TrajectoryFlow> ordered;
+    for (const std::uint32_t vertex : form.order) {
+        if (vertex < record.flows.size()) {
+            ordered.push_back(record.flows[vertex]);
+        }
+    }
+    record.flows = std::move(ordered);
+    return {static_cast<std::int64_t>(record.flows.size()),
+            static_cast<std::int64_t>(form.digest.high),
+            static_cast<std::int64_t>(form.digest.low)};
+}
+
 /// Flows alone are told apart by what they aim at, and by the ACKs that were in their way as they began.
 std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
     if (record.flows.size() > 1) {
@@ -162,7 +269,7 @@ std::shared_ptr<const Trajectory> TrajectoryStage::draw_near(const GroupState& s
         const std::int64_t far =
             2 * std::abs(classes[0] - aim) + std::abs(classes[1] - record.ack_class);
         if (far < least) {
-            if (auto found = known_.draw(kind, record.from, record.need, 0)) {
+            if (auto found = known_.draw(kind, 1, record.from, record.need, 0)) {
                 nearest = std::move(found);
                 least = far;
             }
@@ -200,26 +307,24 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
         record.young = at - begin < kYoung * state.rtt;
         record.begin = record.young ? begin : at;
     }
-    double need = static_cast<double>(kMaxBins) * static_cast<double>(state.rtt);
+    const bool large = record.flows.size() > kFewFlows;
+    double need =
+        static_cast<double>(large ? kMostTripsOfLarge : kMaxBins) * static_cast<double>(state.rtt);
     const bool known = take_aims(state, at);
     for (TrajectoryFlow& flow : record.flows) {
         flow.advance /= known ? flow.aim : 1;
         need = known ? std::min(need, left(state, flow) / flow.aim) : 0;
     }
     const bool is_new = record.flows.size() == 1 && (record.young || is_fresh(first));
-    const Tick fewest = is_new ? kFewestOfNew : kFewestRoundTrips;
+    const Tick fewest = is_new ? kFewestOfNew : large ? kFewestOfLarge : kFewestRoundTrips;
     if (need < static_cast<double>(fewest * state.rtt)) {
         record.flows.clear();
         return;
     }
     record.need = static_cast<Tick>(need);
     record.line_rate = view_.line_rate(first);
-    record.queued =
-        std::max<std::int64_t>(std::count_if(state.group.flows.begin(), state.group.flows.end(),
-                                             [this](FlowSlot flow) { return is_fresh(flow); }) -
-                                   1,
-                               0);
-    record.shape = shape_of(state);
+    record.queued = std::max<std::int64_t>(std::llround(most_new(state)) - 1, 0);
+    record.shape = large ? shape_of_large(state) : shape_of(state);
     if (record.flows.size() == 1) {
         record.shape.push_back(is_long(record) ? 1 : 0);
         record.ack_class = ack_class(first);

@@ -22,6 +22,7 @@ struct TrajectoryFlow {
     double acked = 0;    ///< payload bytes
     double age = 0;      ///< a base round trip before, ticks since the group formed
     double advance = 0;  ///< ticks
+    double taken = 0;    ///< of the advance of the one that is followed, so far; ticks
 };
 
 struct TrajectoryRecord {
@@ -40,11 +41,14 @@ struct TrajectoryRecord {
     bool kept = false;               ///< for others to follow
     // It follows:
     std::shared_ptr<const Trajectory> followed;  ///< null: the present skip follows none
+    std::shared_ptr<const Trajectory> guide;     ///< of many flows: the one that was followed last
+    bool may_join = false;                       ///< others of its kind are recorded in its place
     Tick from = 0;                               ///< age at which the skip began
     Tick rises = kNever;                         ///< when laws follow aims that have risen
     Tick lasts = 0;                              ///< the skip
-    bool to_the_end = false;                     ///< of a flow
-    std::uint32_t last = kNone;                  ///< kind of the one that was followed last
+    bool to_take = false;        ///< it is over, and has not been taken from what is followed
+    bool to_the_end = false;     ///< of a flow
+    std::uint32_t last = kNone;  ///< kind of the one that was followed last
 };
 
 }  // namespace sluice::hybrid

@@ -17,8 +17,12 @@ namespace {
 constexpr double kAimsAgree = 0.002;
 /// A group one of whose aims has moved by more is recorded no longer: laws follow after a while.
 constexpr double kSameAim = 0.005;
+constexpr double kSameAimOfLarge = 0.1;
 /// ACK load is known when a group is so many round trips old.
 constexpr Tick kLoadsKnown = 2;
+/// What is being recorded is followed further than it is known: by this part of the age, or so many steps.
+constexpr double kGuessed = 0.25;
+constexpr double kFewGuessed = 4;
 /// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
 /// part.
 constexpr double kLike = 0.1;
@@ -44,9 +48,14 @@ double TrajectoryStage::left(const GroupState& state, const TrajectoryFlow& flow
     return static_cast<double>((packets - kLastPackets - 1) * view_.payload());
 }
 
+/// Of a large group, ACKs of its own are part of what it does.
+std::vector<double> TrajectoryStage::aims_of(const GroupState& state, Tick at) const {
+    return loads_.fair_aims(state.group, at, state.group.flows.size() > kFewFlows);
+}
+
 /// False if one of them is not known.
 bool TrajectoryStage::take_aims(GroupState& state, Tick at) const {
-    const std::vector<double> aims = loads_.fair_aims(state.group, at);
+    const std::vector<double> aims = aims_of(state, at);
     bool known = true;
     for (TrajectoryFlow& flow : state.trajectory.flows) {
         flow.aim = aims[flow.place];
@@ -59,7 +68,7 @@ bool TrajectoryStage::take_aims(GroupState& state, Tick at) const {
 /// rates step by step, and take it up with the last of them.
 bool TrajectoryStage::follow_aims(GroupState& state, Tick at) const {
     TrajectoryRecord& record = state.trajectory;
-    const std::vector<double> aims = loads_.fair_aims(state.group, at);
+    const std::vector<double> aims = aims_of(state, at);
     const bool have_risen = std::any_of(
         record.flows.begin(), record.flows.end(),
         [&](const TrajectoryFlow& flow) { return aims[flow.place] > (1 + kAimsAgree) * flow.aim; });
@@ -106,24 +115,41 @@ bool TrajectoryStage::is_like(const GroupState& state, const Trajectory& other) 
            std::abs(rate - law) <= kLike * law;
 }
 
-bool TrajectoryStage::follow(GroupState& state, Tick at) {
+/// A large group stays with the one that it has followed. What it has taken of another one does not count.
+void TrajectoryStage::choose_large(TrajectoryRecord& record, std::uint32_t kind,
+                                   std::uint64_t draw) const {
+    const bool goes_on = record.guide != nullptr &&
+                         (known_.grows(record.last, *record.guide) ||
+                          record.guide->extended_reach() > record.from + 4 * record.guide->step());
+    if (goes_on) {
+        record.followed = record.guide;
+        return;
+    }
+    const std::size_t flows = record.flows.size();
+    if (record.last != kNone || !known_.wants(kind, flows, record.need)) {
+        record.followed = known_.draw(kind, flows, record.from, record.need, draw);
+    }
+    record.guide = record.followed;
+    record.last = record.followed != nullptr ? kind : record.last;
+    for (std::size_t k = 0; record.followed != nullptr && k < flows; ++k) {
+        record.flows[k].taken = record.followed->advance(k, static_cast<double>(record.from));
+    }
+}
+
+void TrajectoryStage::choose(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
-    record.followed.reset();
-    if (record.formed != state.changed || record.flows.empty() || record.kept ||
-        !follow_aims(state, at)) {
-        return false;
-    }
-    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        state.readings[i] = view_.reading(state.group.flows[i]);
-    }
-    record.from = at - record.begin;
     const std::uint32_t kind = kind_of(record);
     const std::uint64_t draw = draw_of(state);
-    const bool alone = record.flows.size() == 1;
-    const bool wanted = record.last == kNone && !record.young &&
-                        known_.wants(kind, record.flows.size(), record.need);
+    const std::size_t flows = record.flows.size();
+    if (flows > kFewFlows) {
+        choose_large(record, kind, draw);
+        return;
+    }
+    const bool alone = flows == 1;
+    const bool wanted =
+        record.last == kNone && !record.young && known_.wants(kind, flows, record.need);
     if (!wanted || (alone && !known_.claim(kind, at, at + 2 * kLoadsKnown * state.rtt))) {
-        record.followed = known_.draw(kind, record.from, record.need, draw);
+        record.followed = known_.draw(kind, flows, record.from, record.need, draw);
         if (record.followed == nullptr && alone) {
             record.followed = draw_near(state);
         }
@@ -132,8 +158,30 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
         record.last = kind;
     } else if (record.last != kNone) {
         // Nobody has had the present aim: better to go on as before than to stop.
-        record.followed = known_.draw(record.last, record.from, record.need, draw);
+        record.followed = known_.draw(record.last, flows, record.from, record.need, draw);
     }
+    for (std::size_t k = 0; record.followed != nullptr && k < flows; ++k) {
+        record.flows[k].taken = record.followed->advance(k, static_cast<double>(record.from));
+    }
+}
+
+bool TrajectoryStage::follow(GroupState& state, Tick at) {
+    TrajectoryRecord& record = state.trajectory;
+    record.followed.reset();
+    if (record.formed != state.changed || record.flows.empty() || record.kept) {
+        return false;
+    }
+    if (std::exchange(record.to_take, false)) {
+        take_skipped(state);
+    }
+    if (!follow_aims(state, at)) {
+        return false;
+    }
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        state.readings[i] = view_.reading(state.group.flows[i]);
+    }
+    record.from = at - record.begin;
+    choose(state, at);
     if (record.young && (record.followed == nullptr || !is_like(state, *record.followed))) {
         record.flows.clear();
         record.followed.reset();
@@ -144,13 +192,25 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
 
 bool TrajectoryStage::is_outdated(const GroupState& state, Tick at) const {
     const TrajectoryRecord& record = state.trajectory;
-    const std::vector<double> aims = loads_.fair_aims(state.group, at);
+    const std::vector<double> aims = aims_of(state, at);
     const double most =
         record.rises == kNever ? 1 + kAimsAgree : std::numeric_limits<double>::infinity();
     return std::any_of(record.flows.begin(), record.flows.end(), [&](const TrajectoryFlow& flow) {
         const double change = aims[flow.place] / flow.aim;
         return change < 1 - kAimsAgree || change > most;
     });
+}
+
+/// The age up to which it may be followed now.
+double TrajectoryStage::known_to(const TrajectoryRecord& record) const {
+    const Trajectory& followed = *record.followed;
+    const auto reach = static_cast<double>(followed.extended_reach());
+    if (record.guide == nullptr || !known_.grows(record.last, followed)) {
+        return reach;
+    }
+    const auto from = static_cast<double>(record.from);
+    return std::max(reach, from + std::max(kGuessed * from,
+                                           kFewGuessed * static_cast<double>(followed.step())));
 }
 
 void TrajectoryStage::limit(SkipPlan& plan) {
@@ -163,12 +223,12 @@ void TrajectoryStage::limit(SkipPlan& plan) {
     }
     const Trajectory& followed = *record.followed;
     const auto from = static_cast<double>(record.from);
-    double end = std::min(static_cast<double>(followed.extended_reach()),
+    double end = std::min(known_to(record),
                           from + static_cast<double>(std::min(plan.most, record.rises - plan.at)));
     record.to_the_end = false;
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         const TrajectoryFlow& flow = record.flows[k];
-        const double whole = followed.advance(k, from) + left(state, flow) / flow.aim;
+        const double whole = flow.taken + left(state, flow) / flow.aim;
         const double age = followed.age_at(k, whole);
         record.to_the_end = record.to_the_end || age < end;
         end = std::min(end, age);
@@ -182,7 +242,7 @@ void TrajectoryStage::limit(SkipPlan& plan) {
     plan.rates_are_known = true;
     for (std::size_t k = 0; k < record.flows.size() && dt > 0; ++k) {
         const TrajectoryFlow& flow = record.flows[k];
-        const double advance = followed.advance(k, from + dt) - followed.advance(k, from);
+        const double advance = std::max(followed.advance(k, from + dt) - flow.taken, 0.0);
         state.rate[flow.place] = advance * flow.aim / dt / static_cast<double>(view_.payload());
     }
 }
@@ -207,8 +267,8 @@ double TrajectoryStage::mean_ratio(const GroupState& state, std::size_t flow, Ti
     const auto mean_over = [&](Tick length) {
         const auto from = static_cast<double>(record.from);
         const auto ticks = static_cast<double>(length);
-        return (record.followed->advance(k, from + ticks) - record.followed->advance(k, from)) /
-               ticks;
+        const double advance = record.followed->advance(k, from + ticks) - record.flows[k].taken;
+        return std::max(advance, 0.0) / ticks;
     };
     const double whole = mean_over(record.lasts);
     return whole > 0 ? mean_over(first) / whole : 1;
@@ -226,7 +286,7 @@ void TrajectoryStage::shorten(GroupState& state, Tick dt) {
 
 /// Laws resume as those of the recorded group would have gone on.
 std::int64_t TrajectoryStage::restore(GroupState& state) {
-    const TrajectoryRecord& record = state.trajectory;
+    TrajectoryRecord& record = state.trajectory;
     const auto age = static_cast<double>(state.until - record.begin);
     for (std::size_t k = 0; record.followed != nullptr && k < record.flows.size(); ++k) {
         const FlowSlot flow = state.group.flows[record.flows[k].place];
@@ -236,7 +296,17 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         engine_.resume_law(flow, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
                            state.until);
     }
+    record.to_take = record.followed != nullptr;
     return 0;
+}
+
+/// Of the advance of the one that is followed, the last skip has taken its part.
+void TrajectoryStage::take_skipped(GroupState& state) const {
+    TrajectoryRecord& record = state.trajectory;
+    for (TrajectoryFlow& flow : record.flows) {
+        const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
+        flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
+    }
 }
 
 void TrajectoryStage::observe(GroupState& state, Tick at) {
@@ -251,12 +321,14 @@ void TrajectoryStage::observe(GroupState& state, Tick at) {
 void TrajectoryStage::record(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     const bool known = at - record.begin >= kLoadsKnown * state.rtt;
-    const std::vector<double> aims = loads_.fair_aims(state.group, at);
+    const std::vector<double> aims = aims_of(state, at);
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         TrajectoryFlow& flow = record.flows[k];
         const double aim = aims[flow.place];
         flow.aim = known ? flow.aim : aim;
-        if (!(aim > 0) || std::abs(aim - flow.aim) > kSameAim * flow.aim) {
+        if (!(aim > 0) ||
+            std::abs(aim - flow.aim) >
+                (record.flows.size() > kFewFlows ? kSameAimOfLarge : kSameAim) * flow.aim) {
             record.own.reset();
             return;
         }
@@ -265,7 +337,11 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
     if (known && !record.kept) {
         keep(record);
     } else if (record.own->trajectory->is_complete()) {
-        record.own.reset();
+        if (record.flows.size() > kFewFlows) {
+            record.own->trajectory->halve();
+        } else {
+            record.own.reset();
+        }
     }
 }
 
@@ -298,6 +374,7 @@ void TrajectoryStage::keep(TrajectoryRecord& record) {
         known_.keep(kind, record.own);
     } else {
         record.own.reset();
+        record.may_join = record.flows.size() > kFewFlows;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "core/calibration/trajectories.h"
 #include "core/hybrid/phase_config.h"
@@ -23,12 +24,16 @@ class TrajectoryStage final : public SkipStage {
 
     /// False: groups neither are recorded nor follow.
     bool is_active() const { return active_; }
-    /// Most flows of a group that is recorded: larger ones hardly ever occur again.
-    static constexpr std::size_t kMostFlows = 6;
+    /// Most flows of a group that is recorded.
+    static constexpr std::size_t kMostFlows = 128;
     /// A group of more flows has formed.
     static void leave_out(GroupState& state);
     /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there.
     void form(GroupState& state, Tick at);
+    /// A group that has been executed so far may follow those that are being recorded.
+    static bool takes_up(GroupState& state) {
+        return std::exchange(state.trajectory.may_join, false);
+    }
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
     bool follow(GroupState& state, Tick at);
     /// A group's skip has begun to follow, and its laws aim at something else by now.
@@ -48,12 +53,21 @@ class TrajectoryStage final : public SkipStage {
     bool may_form(const GroupState& state) const;
     void list_flows(GroupState& state, Tick at) const;
     GroupKey shape_of(const GroupState& state) const;
+    bool has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const;
+    memo::ConflictGraph graph_of(const GroupState& state) const;
+    GroupKey shape_of_large(GroupState& state) const;
+    double most_new(const GroupState& state) const;
     bool is_fresh(FlowSlot flow) const;
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
+    std::vector<double> aims_of(const GroupState& state, Tick at) const;
     bool take_aims(GroupState& state, Tick at) const;
     Tick rise_time(const GroupState& state) const;
     bool follow_aims(GroupState& state, Tick at) const;
     std::uint32_t kind_of(const TrajectoryRecord& record);
+    void choose(GroupState& state, Tick at);
+    void take_skipped(GroupState& state) const;
+    void choose_large(TrajectoryRecord& record, std::uint32_t kind, std::uint64_t draw) const;
+    double known_to(const TrajectoryRecord& record) const;
     std::shared_ptr<const Trajectory> draw_near(const GroupState& state);
     std::int64_t ack_class(FlowSlot flow) const;
     std::uint64_t draw_of(const GroupState& state) const;

@@ -81,11 +81,11 @@ TEST_CASE("unit.trajectories.one_flow_alone_is_enough") {
     auto recording = recording_of({1.0}, 20);
     known.keep(kind, recording);
     CHECK_FALSE(known.wants(kind, 1, 5000));  // it goes on
-    CHECK(known.draw(kind, 0, 5000, 7) == nullptr);
-    CHECK(known.draw(kind, 0, 2000, 7) != nullptr);  // it is long enough already
+    CHECK(known.draw(kind, 1, 0, 5000, 7) == nullptr);
+    CHECK(known.draw(kind, 1, 0, 2000, 7) != nullptr);  // it is long enough already
     recording.reset();
-    CHECK(known.draw(kind, 0, 5000, 7) != nullptr);
-    CHECK(known.draw(kind, 1900, 5000, 7) == nullptr);
+    CHECK(known.draw(kind, 1, 0, 5000, 7) != nullptr);
+    CHECK(known.draw(kind, 1, 1900, 5000, 7) == nullptr);
     // Longer ones are wanted, but only when the kind has proved to be frequent.
     CHECK_FALSE(known.wants(kind, 1, 5000));
     for (int i = 0; i < 2; ++i) {
@@ -94,7 +94,7 @@ TEST_CASE("unit.trajectories.one_flow_alone_is_enough") {
     CHECK(known.wants(kind, 1, 5000));
     CHECK_FALSE(known.wants(kind, 1, 2000));
     known.keep(kind, recording_of({1.0}, 60));
-    CHECK(known.draw(kind, 0, 5000, 7)->reach() == 6000);
+    CHECK(known.draw(kind, 1, 0, 5000, 7)->reach() == 6000);
 }
 
 TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
@@ -104,13 +104,13 @@ TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
     CHECK_FALSE(known.wants(kind, 2, 1000));
     known.count(kind);
     for (int i = 0; i < 6; ++i) {
-        CHECK(known.draw(kind, 0, 1000, 0) == nullptr);
+        CHECK(known.draw(kind, 2, 0, 1000, 0) == nullptr);
         CHECK(known.wants(kind, 2, 1000));
         known.keep(kind, recording_of({1.0 + i, 2.0}, 10));
     }
     CHECK_FALSE(known.wants(kind, 2, 1000));
     for (int i = 0; i < 6; ++i) {
-        CHECK(known.draw(kind, 0, 1000, static_cast<std::uint64_t>(6 + i))->advance(0, 100) ==
+        CHECK(known.draw(kind, 2, 0, 1000, static_cast<std::uint64_t>(6 + i))->advance(0, 100) ==
               doctest::Approx(100.0 * (1 + i)));
     }
     // More of them, ever more rarely, up to sixteen.
@@ -123,6 +123,66 @@ TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
         }
     }
     CHECK(more == 10);
+}
+
+TEST_CASE("unit.trajectories.that_are_halved_say_the_same_at_every_second_step") {
+    Trajectory one(2, 10);
+    for (int i = 1; i <= 7; ++i) {
+        for (std::size_t f = 0; f < 2; ++f) {
+            one.add_advance(f, static_cast<double>(i * i));
+            one.add_law(f, i);
+        }
+    }
+    one.halve();
+    CHECK(one.step() == 20);
+    CHECK(one.reach() == 60);
+    for (int i = 2; i <= 6; i += 2) {
+        CHECK(one.advance(1, 10.0 * i) == doctest::Approx(i * i));
+        CHECK(one.law(0, 10.0 * i) == i);
+    }
+    one.add_advance(0, 64);
+    one.add_advance(1, 64);
+    CHECK(one.advance(0, 80) == doctest::Approx(64));
+}
+
+TEST_CASE("unit.trajectories.of_large_groups_are_followed_while_they_grow") {
+    constexpr std::size_t kFlows = kFewFlows + 1;
+    const std::vector<double> slopes(kFlows, 1.0);
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({3});
+    known.count(kind);
+    CHECK_FALSE(known.wants(kind, kFlows, 5000));
+    known.count(kind);
+    CHECK(known.wants(kind, kFlows, 5000));
+    auto growing = recording_of(slopes, 10);
+    known.keep(kind, growing);
+    CHECK_FALSE(known.wants(kind, kFlows, 5000));  // one of two, two of four, three of nine
+    CHECK(known.grows(kind, *growing->trajectory));
+    CHECK(known.draw(kind, kFlows, 1000, 5000, 0) == growing->trajectory);
+    CHECK(known.draw(kind, kFlows, 2000, 5000, 0) == nullptr);  // nobody has come as far
+    const std::shared_ptr<const Trajectory> cut_short = growing->trajectory;
+    growing.reset();
+    CHECK_FALSE(known.grows(kind, *cut_short));
+    CHECK(known.draw(kind, kFlows, 0, 5000, 0) == cut_short);  // better than none
+    known.count(kind);
+    known.count(kind);
+    CHECK(known.wants(kind, kFlows, 5000));
+    known.keep(kind, recording_of(slopes, 50));
+    for (std::uint64_t draw = 0; draw < 4; ++draw) {
+        CHECK(known.draw(kind, kFlows, 0, 5000, draw)->reach() == 5000);
+    }
+}
+
+TEST_CASE("unit.trajectories.the_shortest_of_a_large_group_gives_way") {
+    const std::vector<double> slopes(kFewFlows + 1, 1.0);
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({4});
+    for (std::size_t steps = 5; steps < 45; ++steps) {
+        known.keep(kind, recording_of(slopes, steps));
+    }
+    for (std::uint64_t draw = 0; draw < 16; ++draw) {
+        CHECK(known.draw(kind, slopes.size(), 0, 2000, draw)->reach() >= 2900);
+    }
 }
 
 }  // namespace sluice::hybrid

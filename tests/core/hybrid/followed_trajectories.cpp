@@ -54,7 +54,45 @@ std::vector<FlowSpec> pairs(int count) {
     return flows;
 }
 
+/// Waves of all-to-alls among four hosts of one leaf: each host's messages begin at an instant of their own.
+Case all_to_alls(int waves, std::int64_t size) {
+    LeafSpineParams shape;
+    shape.leaves = 1;
+    shape.spines = 1;
+    shape.hosts_per_leaf = 4;
+    Case given;
+    given.topology = build_leaf_spine(shape);
+    given.config.congestion.law = congestion::Law::hpcc;
+    for (int wave = 0; wave < waves; ++wave) {
+        for (NodeId host = 0; host < 4; ++host) {
+            const Tick late = (wave * 7 + static_cast<int>(host) * 5) % 11 * 10 * kMicrosecond;
+            for (NodeId other = 1; other < 4; ++other) {
+                given.flows.push_back(
+                    flow(host, (host + other) % 4, size, wave * 2 * kMillisecond + late));
+            }
+        }
+    }
+    return given;
+}
+
 }  // namespace
+
+TEST_CASE("unit.trajectories.all_to_alls_do_as_those_before_them_in_the_mean") {
+    const Case given = all_to_alls(30, 4'000'000);
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.004));
+    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 4);
+}
+
+TEST_CASE("unit.trajectories.two_engines_agree_on_all_to_alls") {
+    const Case given = all_to_alls(20, 3'000'000);
+    const HybridOutcome windows = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome oracle = run_hybrid(given, local(), Driver::oracle);
+    check_same(windows.outcome, oracle.outcome);
+    CHECK(windows.phases.skips == oracle.phases.skips);
+    CHECK(windows.phases.skips > 30);
+}
 
 TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
     std::vector<FlowSpec> flows;
