@@ -101,6 +101,21 @@ TEST_CASE("unit.wake_choice.short_messages_have_packets_for_acks") {
     CHECK(build_experiment(scenario).experiment.phases.wake == Wake::partition);
 }
 
+TEST_CASE("unit.wake_choice.messages_of_an_exchange_are_long_together") {
+    const auto wake_of_exchange = [](const std::string& size) {
+        Scenario scenario = parse_scenario(
+            "mode = \"hybrid\"\n[topology]\ntype = \"leaf-spine\"\nleaves = 4\nspines = 16\n"
+            "hosts_per_leaf = 16\nrate = \"100Gbps\"\n[congestion]\nlaw = \"hpcc\"\n"
+            "[workload]\ntype = \"all-to-all\"\nsize = \"" +
+                size + "\"\n",
+            "exchange.toml");
+        return build_experiment(scenario).experiment.phases.wake;
+    };
+    // 63 messages a host: of 94 round trips each, and of 19.
+    CHECK(wake_of_exchange("640MB") == Wake::data);
+    CHECK(wake_of_exchange("128MB") == Wake::partition);
+}
+
 TEST_CASE("unit.wake_choice.modes_without_phases_say_nothing_of_it") {
     Scenario scenario = parse_scenario("mode = \"packet\"\n[topology]\n" + kTwoSegments +
                                            "gpus_per_server = 8\n[workload]\ntype = \"training\"\n"

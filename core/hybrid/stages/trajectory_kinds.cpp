@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/hybrid/outside.h"
 #include "core/hybrid/stages/ack_streams.h"
@@ -15,9 +17,11 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// Most line rates of flows that begin at once, at one switch port: what they send of their first round trips stands in its
-/// queue.
-constexpr double kMostNew = 4.5;
+/// Most flows of a small group that begin at once: what they send of their first round trips stands in one queue.
+constexpr std::int64_t kMostNew = 4;
+/// What NICs offer a port, as a multiple of what laws aim at, if it is NICs that limit a large group. One more flow than an
+/// all-to-all's may come to a port.
+constexpr double kNicBound = 1.2;
 /// A group of which a flow ends sooner, in round trips, is executed.
 constexpr Tick kFewestRoundTrips = 8;
 constexpr Tick kFewestOfLarge = 2;
@@ -97,33 +101,44 @@ bool TrajectoryStage::may_form(const GroupState& state) const {
             last = std::max(last, view_.start(flow));
         }
     }
-    // Of a large group each NIC's begin at an instant of their own.
-    const bool together =
-        flows.size() > kFewFlows || last == 0 || last - first <= view_.lookahead();
-    return together && most_new(state) <= kMostNew;
+    if (flows.size() > kFewFlows) {
+        return is_exchange(state);
+    }
+    return new_flows(state) <= kMostNew && (last == 0 || last - first <= view_.lookahead());
 }
 
-/// How many NICs' line rates of new flows one switch port gets at most. The new flows of one NIC share its rate. Of few flows
-/// all meet.
-double TrajectoryStage::most_new(const GroupState& state) const {
-    const std::vector<FlowSlot>& flows = state.group.flows;
-    if (flows.size() <= kFewFlows) {
-        return static_cast<double>(std::count_if(flows.begin(), flows.end(),
-                                                 [this](FlowSlot flow) { return is_fresh(flow); }));
-    }
+std::int64_t TrajectoryStage::new_flows(const GroupState& state) const {
+    return std::count_if(state.group.flows.begin(), state.group.flows.end(),
+                         [this](FlowSlot flow) { return is_fresh(flow); });
+}
+
+/// NICs are what limits a large group: evenly divided among their flows they leave switch ports hardly more than laws aim at.
+/// Where laws are what limits it (an incast), flows keep whatever shares they have come to, and new ones queue. Nor do two
+/// flows go from one NIC to the same port: one may have settled, the other not.
+bool TrajectoryStage::is_exchange(const GroupState& state) const {
     std::map<PortId, double> of_nic;
-    std::map<PortId, double> fresh;
-    double most = 0;
-    for (const FlowSlot flow : state.group.flows) {
-        of_nic[view_.tracks(flow).data.front()] += is_fresh(flow) ? 1 : 0;
-    }
+    std::map<PortId, double> offered;
+    std::set<std::pair<PortId, PortId>> ends;
     for (const FlowSlot flow : state.group.flows) {
         const std::vector<PortId>& way = view_.tracks(flow).data;
-        for (std::size_t hop = 1; is_fresh(flow) && hop < way.size(); ++hop) {
-            most = std::max(most, fresh[way[hop]] += 1 / of_nic[way.front()]);
+        if (!ends.emplace(way.front(), way.back()).second) {
+            return false;
+        }
+        ++of_nic[way.front()];
+    }
+    const double most = kNicBound * congestion::target_utilization(view_.law());
+    for (const FlowSlot flow : state.group.flows) {
+        const std::vector<PortId>& way = view_.tracks(flow).data;
+        const double rate = static_cast<double>(view_.line_rate(flow)) / of_nic[way.front()];
+        for (std::size_t hop = 1; hop < way.size(); ++hop) {
+            double& all = offered[way[hop]];
+            all += rate;
+            if (all > most * static_cast<double>(view_.link_rate(way[hop]))) {
+                return false;
+            }
         }
     }
-    return most;
+    return true;
 }
 
 /// In an order that tells apart what does: new flows last, then by switches, then the fastest first.
@@ -323,7 +338,7 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     }
     record.need = static_cast<Tick>(need);
     record.line_rate = view_.line_rate(first);
-    record.queued = std::max<std::int64_t>(std::llround(most_new(state)) - 1, 0);
+    record.queued = large ? 0 : std::max<std::int64_t>(new_flows(state) - 1, 0);
     record.shape = large ? shape_of_large(state) : shape_of(state);
     if (record.flows.size() == 1) {
         record.shape.push_back(is_long(record) ? 1 : 0);

@@ -56,7 +56,8 @@ class TrajectoryStage final : public SkipStage {
     bool has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const;
     memo::ConflictGraph graph_of(const GroupState& state) const;
     GroupKey shape_of_large(GroupState& state) const;
-    double most_new(const GroupState& state) const;
+    std::int64_t new_flows(const GroupState& state) const;
+    bool is_exchange(const GroupState& state) const;
     bool is_fresh(FlowSlot flow) const;
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
     std::vector<double> aims_of(const GroupState& state, Tick at) const;

@@ -94,6 +94,20 @@ TEST_CASE("unit.trajectories.two_engines_agree_on_all_to_alls") {
     CHECK(windows.phases.skips > 30);
 }
 
+TEST_CASE("unit.trajectories.incasts_keep_their_shares") {
+    // Which share a flow has come to, no kind tells: nobody follows.
+    Case given = crossed({});
+    for (int wave = 0; wave < 20; ++wave) {
+        for (NodeId host = 1; host < 8; ++host) {
+            const Tick late = (wave * 7 + static_cast<int>(host) * 5) % 11 * 2 * kMicrosecond;
+            given.flows.push_back(flow(host, 0, 1'000'000, wave * kMillisecond + late));
+        }
+    }
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.003));
+}
+
 TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
     std::vector<FlowSpec> flows;
     for (int i = 0; i < 40; ++i) {
