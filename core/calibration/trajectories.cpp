@@ -38,7 +38,7 @@ constexpr Tick kSteady = 256;
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
 bool is_long_enough(const Trajectory& trajectory, Tick need) {
-    return (trajectory.is_complete() && trajectory.flows() <= kFewFlows) ||
+    return (trajectory.is_complete() && !is_large(trajectory.flows())) ||
            static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
 }
 
@@ -75,7 +75,7 @@ Tick Trajectory::extended_reach() const {
     if (flows() == 1 && known >= kSteady * step_) {
         return kNever / 4;
     }
-    const bool settled = (flows() == 1 || flows() > kFewFlows) && known >= kSettled * step_;
+    const bool settled = (flows() == 1 || is_large(flows())) && known >= kSettled * step_;
     return known + 2 * step_ + (settled ? known / 8 : 0);
 }
 
@@ -142,7 +142,7 @@ bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const
     const auto enough = std::count_if(of.kept.begin(), of.kept.end(), [need](const Kept& one) {
         return !one.recording.expired() || is_long_enough(*one.trajectory, need);
     });
-    if (flows > kFewFlows) {
+    if (is_large(flows)) {
         // As many as the root of how many have formed.
         return static_cast<std::size_t>(enough) < kMost &&
                (of.recorded + 1) * (of.recorded + 1) <= of.formed;
@@ -215,10 +215,15 @@ bool Trajectories::grows(std::uint32_t kind, const Trajectory& trajectory) const
     });
 }
 
+bool Trajectories::goes_on(std::uint32_t kind, const Trajectory& trajectory, Tick age) const {
+    return grows(kind, trajectory) ||
+           trajectory.extended_reach() > age + kWorth * trajectory.step();
+}
+
 std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, std::size_t flows,
                                                      Tick age, Tick need,
                                                      std::uint64_t draw) const {
-    if (flows > kFewFlows) {
+    if (is_large(flows)) {
         return draw_large(kind, age, need, draw);
     }
     std::vector<std::shared_ptr<Trajectory>> longer;

@@ -20,6 +20,7 @@ namespace sluice::hybrid {
 /// Groups of more flows are *large*: all-to-alls. They are named by their canonical form, as there are too many orders of so
 /// many flows, and later ones follow a recording while it is still growing.
 inline constexpr std::size_t kFewFlows = 6;
+constexpr bool is_large(std::size_t flows) { return flows > kFewFlows; }
 
 /// What the flows of one group did, in steps of equal length, by their place in the kind. A flow's *advance* at an age is what
 /// of it was acknowledged a base round trip later, without what was under way as the group formed. It counts in ticks: bytes
@@ -94,8 +95,10 @@ class Trajectories {
     /// One that goes on beyond `age`; null: none does, or too few are known. `draw`: a random number.
     std::shared_ptr<const Trajectory> draw(std::uint32_t kind, std::size_t flows, Tick age,
                                            Tick need, std::uint64_t draw) const;
-    /// One of the kind, which is still being recorded.
+    /// Of one of a large kind: it is still being recorded.
     bool grows(std::uint32_t kind, const Trajectory& trajectory) const;
+    /// The same: it is worth to be followed further, from `age` on.
+    bool goes_on(std::uint32_t kind, const Trajectory& trajectory, Tick age) const;
 
   private:
     std::shared_ptr<const Trajectory> draw_large(std::uint32_t kind, Tick age, Tick need,

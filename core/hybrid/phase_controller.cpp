@@ -77,7 +77,7 @@ void PhaseController::look(GroupState& state, Tick at) {
         sampler_.list(state, *deferral_);
     }
     const steady::Verdict verdict = sampler_.sample(state, at);
-    if (TrajectoryStage::takes_up(state) && follow(state, at)) {
+    if (TrajectoryStage::joins(state) && follow(state, at)) {
         return;
     }
     if (config_.skip && verdict.steady) {
@@ -91,7 +91,7 @@ void PhaseController::look(GroupState& state, Tick at) {
 /// than others have done forms anew.
 void PhaseController::end_plan(GroupState& state, Tick at) {
     executor_.commit(state);
-    const bool large = state.group.flows.size() > kFewFlows;
+    const bool large = is_large(state.group.flows.size());
     const bool followed = large && state.trajectory.last != kNone;
     const bool ends = followed && state.planned_end == PhaseEnd::finisher_near;
     if (!ends && follow(state, at)) {

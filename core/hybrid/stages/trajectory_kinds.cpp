@@ -63,7 +63,7 @@ constexpr double kLeastSettled = 0.4;
 constexpr double kMostSettled = 2;
 
 std::int64_t rate_class(double rate, std::size_t flows) {
-    if (flows > kFewFlows && rate >= kLeastSettled && rate <= kMostSettled) {
+    if (is_large(flows) && rate >= kLeastSettled && rate <= kMostSettled) {
         return 0;
     }
     return std::lround(std::log(rate) / std::log(flows > 2 ? kRateClassOfMany : kRateClass));
@@ -101,7 +101,7 @@ bool TrajectoryStage::may_form(const GroupState& state) const {
             last = std::max(last, view_.start(flow));
         }
     }
-    if (flows.size() > kFewFlows) {
+    if (is_large(flows.size())) {
         return is_exchange(state);
     }
     return new_flows(state) <= kMostNew && (last == 0 || last - first <= view_.lookahead());
@@ -322,7 +322,7 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
         record.young = at - begin < kYoung * state.rtt;
         record.begin = record.young ? begin : at;
     }
-    const bool large = record.flows.size() > kFewFlows;
+    const bool large = is_large(record.flows.size());
     double need =
         static_cast<double>(large ? kMostTripsOfLarge : kMaxBins) * static_cast<double>(state.rtt);
     const bool known = take_aims(state, at);

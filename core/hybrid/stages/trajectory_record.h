@@ -41,11 +41,11 @@ struct TrajectoryRecord {
     bool kept = false;               ///< for others to follow
     // It follows:
     std::shared_ptr<const Trajectory> followed;  ///< null: the present skip follows none
-    std::shared_ptr<const Trajectory> guide;     ///< of many flows: the one that was followed last
-    bool may_join = false;                       ///< others of its kind are recorded in its place
-    Tick from = 0;                               ///< age at which the skip began
-    Tick rises = kNever;                         ///< when laws follow aims that have risen
-    Tick lasts = 0;                              ///< the skip
+    std::shared_ptr<const Trajectory> guide;  ///< of a large group: the one that was followed last
+    bool may_join = false;                    ///< others of its kind are recorded in its place
+    Tick from = 0;                            ///< age at which the skip began
+    Tick rises = kNever;                      ///< when laws follow aims that have risen
+    Tick lasts = 0;                           ///< the skip
     bool to_take = false;        ///< it is over, and has not been taken from what is followed
     bool to_the_end = false;     ///< of a flow
     std::uint32_t last = kNone;  ///< kind of the one that was followed last

@@ -17,7 +17,7 @@ namespace {
 constexpr double kAimsAgree = 0.002;
 /// A group one of whose aims has moved by more is recorded no longer: laws follow after a while.
 constexpr double kSameAim = 0.005;
-constexpr double kSameAimOfLarge = 0.1;
+constexpr double kSameAimOfLarge = 0.1;  ///< of a large group
 /// ACK load is known when a group is so many round trips old.
 constexpr Tick kLoadsKnown = 2;
 /// What is being recorded is followed further than it is known: by this part of the age, or so many steps.
@@ -26,6 +26,13 @@ constexpr double kFewGuessed = 4;
 /// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
 /// part.
 constexpr double kLike = 0.1;
+
+/// What a group has done before it follows is as much as the other one had done.
+void take_up(TrajectoryRecord& record) {
+    for (std::size_t k = 0; k < record.flows.size(); ++k) {
+        record.flows[k].taken = record.followed->advance(k, static_cast<double>(record.from));
+    }
+}
 
 }  // namespace
 
@@ -50,7 +57,7 @@ double TrajectoryStage::left(const GroupState& state, const TrajectoryFlow& flow
 
 /// Of a large group, ACKs of its own are part of what it does.
 std::vector<double> TrajectoryStage::aims_of(const GroupState& state, Tick at) const {
-    return loads_.fair_aims(state.group, at, state.group.flows.size() > kFewFlows);
+    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()));
 }
 
 /// False if one of them is not known.
@@ -115,13 +122,10 @@ bool TrajectoryStage::is_like(const GroupState& state, const Trajectory& other) 
            std::abs(rate - law) <= kLike * law;
 }
 
-/// A large group stays with the one that it has followed. What it has taken of another one does not count.
+/// A large group stays with the one that it has followed.
 void TrajectoryStage::choose_large(TrajectoryRecord& record, std::uint32_t kind,
                                    std::uint64_t draw) const {
-    const bool goes_on = record.guide != nullptr &&
-                         (known_.grows(record.last, *record.guide) ||
-                          record.guide->extended_reach() > record.from + 4 * record.guide->step());
-    if (goes_on) {
+    if (record.guide != nullptr && known_.goes_on(record.last, *record.guide, record.from)) {
         record.followed = record.guide;
         return;
     }
@@ -130,9 +134,9 @@ void TrajectoryStage::choose_large(TrajectoryRecord& record, std::uint32_t kind,
         record.followed = known_.draw(kind, flows, record.from, record.need, draw);
     }
     record.guide = record.followed;
-    record.last = record.followed != nullptr ? kind : record.last;
-    for (std::size_t k = 0; record.followed != nullptr && k < flows; ++k) {
-        record.flows[k].taken = record.followed->advance(k, static_cast<double>(record.from));
+    if (record.followed != nullptr) {
+        record.last = kind;
+        take_up(record);
     }
 }
 
@@ -141,7 +145,7 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
     const std::uint32_t kind = kind_of(record);
     const std::uint64_t draw = draw_of(state);
     const std::size_t flows = record.flows.size();
-    if (flows > kFewFlows) {
+    if (is_large(flows)) {
         choose_large(record, kind, draw);
         return;
     }
@@ -160,8 +164,8 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
         // Nobody has had the present aim: better to go on as before than to stop.
         record.followed = known_.draw(record.last, flows, record.from, record.need, draw);
     }
-    for (std::size_t k = 0; record.followed != nullptr && k < flows; ++k) {
-        record.flows[k].taken = record.followed->advance(k, static_cast<double>(record.from));
+    if (record.followed != nullptr) {
+        take_up(record);
     }
 }
 
@@ -321,14 +325,14 @@ void TrajectoryStage::observe(GroupState& state, Tick at) {
 void TrajectoryStage::record(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     const bool known = at - record.begin >= kLoadsKnown * state.rtt;
+    const bool large = is_large(record.flows.size());
+    const double same = large ? kSameAimOfLarge : kSameAim;
     const std::vector<double> aims = aims_of(state, at);
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         TrajectoryFlow& flow = record.flows[k];
         const double aim = aims[flow.place];
         flow.aim = known ? flow.aim : aim;
-        if (!(aim > 0) ||
-            std::abs(aim - flow.aim) >
-                (record.flows.size() > kFewFlows ? kSameAimOfLarge : kSameAim) * flow.aim) {
+        if (!(aim > 0) || std::abs(aim - flow.aim) > same * flow.aim) {
             record.own.reset();
             return;
         }
@@ -336,12 +340,10 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
     }
     if (known && !record.kept) {
         keep(record);
+    } else if (record.own->trajectory->is_complete() && large) {
+        record.own->trajectory->halve();
     } else if (record.own->trajectory->is_complete()) {
-        if (record.flows.size() > kFewFlows) {
-            record.own->trajectory->halve();
-        } else {
-            record.own.reset();
-        }
+        record.own.reset();
     }
 }
 
@@ -374,7 +376,7 @@ void TrajectoryStage::keep(TrajectoryRecord& record) {
         known_.keep(kind, record.own);
     } else {
         record.own.reset();
-        record.may_join = record.flows.size() > kFewFlows;
+        record.may_join = is_large(record.flows.size());
     }
 }
 

@@ -30,10 +30,8 @@ class TrajectoryStage final : public SkipStage {
     static void leave_out(GroupState& state);
     /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there.
     void form(GroupState& state, Tick at);
-    /// A group that has been executed so far may follow those that are being recorded.
-    static bool takes_up(GroupState& state) {
-        return std::exchange(state.trajectory.may_join, false);
-    }
+    /// True once of a group that has been executed so far and may follow those that are being recorded instead of it.
+    static bool joins(GroupState& state) { return std::exchange(state.trajectory.may_join, false); }
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
     bool follow(GroupState& state, Tick at);
     /// A group's skip has begun to follow, and its laws aim at something else by now.
