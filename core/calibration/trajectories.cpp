@@ -42,6 +42,12 @@ bool is_long_enough(const Trajectory& trajectory, Tick need) {
            static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
 }
 
+/// One that `grows` is being recorded.
+bool is_worth_following(const Trajectory& trajectory, bool grows, Tick age) {
+    return grows ? trajectory.reach() + kBehind * trajectory.step() >= age
+                 : trajectory.extended_reach() > age + kWorth * trajectory.step();
+}
+
 }  // namespace
 
 Tick Trajectory::reach() const {
@@ -185,10 +191,8 @@ std::shared_ptr<const Trajectory> Trajectories::draw_large(std::uint32_t kind, T
         const Trajectory& trajectory = *one.trajectory;
         const bool grows = !one.recording.expired();
         const bool is_long = is_long_enough(trajectory, need);
-        const bool goes_on = grows ? trajectory.reach() + kBehind * trajectory.step() >= age
-                                   : trajectory.extended_reach() > age + kWorth * trajectory.step();
         const std::size_t rank = is_long || grows ? 2 : 1;
-        if (!goes_on || rank < best) {
+        if (!is_worth_following(trajectory, grows, age) || rank < best) {
             continue;
         }
         if (rank > best) {
@@ -216,8 +220,7 @@ bool Trajectories::grows(std::uint32_t kind, const Trajectory& trajectory) const
 }
 
 bool Trajectories::goes_on(std::uint32_t kind, const Trajectory& trajectory, Tick age) const {
-    return grows(kind, trajectory) ||
-           trajectory.extended_reach() > age + kWorth * trajectory.step();
+    return is_worth_following(trajectory, grows(kind, trajectory), age);
 }
 
 std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, std::size_t flows,
@@ -229,7 +232,7 @@ std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, std::si
     std::vector<std::shared_ptr<Trajectory>> longer;
     std::size_t known = 0;
     for (const Kept& one : kinds_[kind].kept) {
-        if (one.trajectory->extended_reach() > age + kWorth * one.trajectory->step()) {
+        if (is_worth_following(*one.trajectory, false, age)) {
             longer.push_back(one.trajectory);
         }
         known += one.recording.expired() || is_long_enough(*one.trajectory, need) ? 1 : 0;

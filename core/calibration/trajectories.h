@@ -47,7 +47,7 @@ class Trajectory {
     /// Steps that have been added.
     std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
     std::size_t laws(std::size_t flow) const { return law_[flow].size(); }
-    /// Every second step from now on, of twice the length: a complete one of a large group goes on.
+    /// Keeps every second step: steps are twice as long from now on. So a complete one of a large group can be recorded further.
     void halve();
 
     double advance(std::size_t flow, double age) const;
@@ -97,7 +97,7 @@ class Trajectories {
                                            Tick need, std::uint64_t draw) const;
     /// Of one of a large kind: it is still being recorded.
     bool grows(std::uint32_t kind, const Trajectory& trajectory) const;
-    /// The same: it is worth to be followed further, from `age` on.
+    /// The same: it is worth following further, from `age` on.
     bool goes_on(std::uint32_t kind, const Trajectory& trajectory, Tick age) const;
 
   private:

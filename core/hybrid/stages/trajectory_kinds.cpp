@@ -44,6 +44,14 @@ constexpr std::int64_t kNear = 4;
 /// A flow alone of at most so many round trips may be on the way of one that has been alone from the beginning.
 constexpr Tick kYoung = 8;
 
+/// Label of an edge from a flow to a port that its ACKs cross. Of its data the label is the hop.
+constexpr std::int64_t kAckEdge = -1;
+/// How far ahead the first end of a flow is looked for in a large group, in round trips.
+constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
+/// In a large group all rates within these parts of the aim are one class: NICs hide what is above, and laws hover around it.
+constexpr double kLeastSettled = 0.4;
+constexpr double kMostSettled = 2;
+
 bool is_long(const TrajectoryRecord& record) {
     return 2 * record.need > static_cast<Tick>(kMaxBins) * record.flows.front().base_rtt;
 }
@@ -53,14 +61,6 @@ std::int64_t aim_class(const TrajectoryRecord& record) {
     const double classes = is_long(record) ? kAimClassesOfLong : kAimClasses;
     return std::llround(record.flows.front().aim / line * classes);
 }
-
-/// Label of an edge of a flow's ACKs; those of its data are hops.
-constexpr std::int64_t kAckEdge = -1;
-/// Round trips, in steps that are the longer, the more there are of them.
-constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
-/// Of laws whose rates may be below or above what NICs let through, as in an all-to-all, where all of it is one class.
-constexpr double kLeastSettled = 0.4;
-constexpr double kMostSettled = 2;
 
 std::int64_t rate_class(double rate, std::size_t flows) {
     if (is_large(flows) && rate >= kLeastSettled && rate <= kMostSettled) {

@@ -54,44 +54,45 @@ std::vector<FlowSpec> pairs(int count) {
     return flows;
 }
 
-/// Waves of all-to-alls among four hosts of one leaf: each host's messages begin at an instant of their own.
-Case all_to_alls(int waves, std::int64_t size) {
-    LeafSpineParams shape;
-    shape.leaves = 1;
-    shape.spines = 1;
-    shape.hosts_per_leaf = 4;
-    Case given;
-    given.topology = build_leaf_spine(shape);
-    given.config.congestion.law = congestion::Law::hpcc;
+/// Waves of all-to-alls among the hosts of one leaf: each host's messages begin at an instant of their own.
+std::vector<FlowSpec> all_to_alls(int waves, std::int64_t size) {
+    std::vector<FlowSpec> flows;
     for (int wave = 0; wave < waves; ++wave) {
         for (NodeId host = 0; host < 4; ++host) {
             const Tick late = (wave * 7 + static_cast<int>(host) * 5) % 11 * 10 * kMicrosecond;
             for (NodeId other = 1; other < 4; ++other) {
-                given.flows.push_back(
+                flows.push_back(
                     flow(host, (host + other) % 4, size, wave * 2 * kMillisecond + late));
             }
         }
     }
-    return given;
+    return flows;
+}
+
+/// In the mean what packets take, up to `tolerance`, with fewer than a `fewer`-th of their packet-hops.
+void check_mean(const Case& given, double tolerance, std::uint64_t fewer) {
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(tolerance));
+    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / fewer);
+}
+
+void check_two_engines(const Case& given, std::uint64_t least_skips) {
+    const HybridOutcome windows = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome oracle = run_hybrid(given, local(), Driver::oracle);
+    check_same(windows.outcome, oracle.outcome);
+    CHECK(windows.phases.skips == oracle.phases.skips);
+    CHECK(windows.phases.skips > least_skips);
 }
 
 }  // namespace
 
 TEST_CASE("unit.trajectories.all_to_alls_do_as_those_before_them_in_the_mean") {
-    const Case given = all_to_alls(30, 4'000'000);
-    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
-    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.004));
-    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 4);
+    check_mean(crossed(all_to_alls(30, 4'000'000)), 0.004, 4);
 }
 
 TEST_CASE("unit.trajectories.two_engines_agree_on_all_to_alls") {
-    const Case given = all_to_alls(20, 3'000'000);
-    const HybridOutcome windows = run_hybrid(given, local(), Driver::windows);
-    const HybridOutcome oracle = run_hybrid(given, local(), Driver::oracle);
-    check_same(windows.outcome, oracle.outcome);
-    CHECK(windows.phases.skips == oracle.phases.skips);
-    CHECK(windows.phases.skips > 30);
+    check_two_engines(crossed(all_to_alls(20, 3'000'000)), 30);
 }
 
 TEST_CASE("unit.trajectories.incasts_keep_their_shares") {
@@ -103,9 +104,7 @@ TEST_CASE("unit.trajectories.incasts_keep_their_shares") {
             given.flows.push_back(flow(host, 0, 1'000'000, wave * kMillisecond + late));
         }
     }
-    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
-    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.003));
+    check_mean(given, 0.003, 1);
 }
 
 TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
@@ -129,11 +128,7 @@ TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
 }
 
 TEST_CASE("unit.trajectories.pairs_do_as_pairs_before_them_in_the_mean") {
-    const Case given = crossed(pairs(80));
-    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
-    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.01));
-    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 5);
+    check_mean(crossed(pairs(80)), 0.01, 5);
 }
 
 TEST_CASE("unit.trajectories.two_engines_agree") {
@@ -143,12 +138,7 @@ TEST_CASE("unit.trajectories.two_engines_agree") {
         flows.push_back(flow(static_cast<NodeId>(4 + i % 4), static_cast<NodeId>(i % 3), 2'000'000,
                              i * 1700 * kMicrosecond));
     }
-    const Case given = crossed(flows);
-    const HybridOutcome windows = run_hybrid(given, local(), Driver::windows);
-    const HybridOutcome oracle = run_hybrid(given, local(), Driver::oracle);
-    check_same(windows.outcome, oracle.outcome);
-    CHECK(windows.phases.skips == oracle.phases.skips);
-    CHECK(windows.phases.skips > 60);
+    check_two_engines(crossed(flows), 60);
 }
 
 TEST_CASE("unit.trajectories.nobody_follows_where_buffers_drop") {
