@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "core/results/student_t.h"
 
@@ -18,6 +17,7 @@ constexpr double kProbability = 0.975;
 
 void StratifiedRatio::add(int stratum, std::uint64_t cluster, double measured, double known) {
     Sums& sums = strata_[stratum].clusters[cluster];
+    names_.insert(cluster);
     sums.measured += measured;
     sums.known += known;
 }
@@ -38,16 +38,6 @@ double StratifiedRatio::Stratum::drawn() const {
         sum += sums.known;
     }
     return sum;
-}
-
-std::size_t StratifiedRatio::clusters() const {
-    std::set<std::uint64_t> names;
-    for (const auto& [number, stratum] : strata_) {
-        for (const auto& [cluster, sums] : stratum.clusters) {
-            names.insert(cluster);
-        }
-    }
-    return names.size();
 }
 
 double StratifiedRatio::known() const {

@@ -33,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 namespace sluice::audit {
@@ -56,7 +57,7 @@ class StratifiedRatio {
     void count(int stratum, double known) { strata_[stratum].all += known; }
     /// Of a drawn unit of `cluster`; both have been divided by its probability.
     void add(int stratum, std::uint64_t cluster, double measured, double known);
-    std::size_t clusters() const;
+    std::size_t clusters() const { return names_.size(); }
     /// At least two clusters make an interval.
     bool enough() const { return clusters() >= 2; }
     /// What would have been measured of all units. enough().
@@ -80,6 +81,7 @@ class StratifiedRatio {
     std::vector<Stratum> joined() const;
 
     std::map<int, Stratum> strata_;
+    std::unordered_set<std::uint64_t> names_;  ///< of clusters, in whatever strata
 };
 
 }  // namespace sluice::audit
