@@ -83,12 +83,7 @@ bool EpisodeEngine::may_tell(FlowSlot flow) const {
 }
 
 bool EpisodeEngine::stands_alone(FlowSlot flow) const {
-    const step::World& world = store_.world();
-    if (world.sender_at[flow] == kNone || world.following[flow] != kNone) {
-        return false;
-    }
-    const step::Sender& from = step::sender_of(world, flow);
-    return from.heir == kNone && from.behind == 0 && from.retransmitted == 0;
+    return step::stands_alone(store_.world(), flow);
 }
 
 void EpisodeEngine::list_ports(NodeId node, std::vector<PortId>& ports) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/packet/buffer.h"
 #include "core/world/skip.h"
 
 namespace sluice::step {
@@ -19,7 +20,80 @@ void drop_timers(World& world, NodeId node, TimerKind kind, FlowSlot flow) {
     refresh_wake(world, node);
 }
 
+/// Data packets of a flow, with their headers.
+struct Amount {
+    std::int64_t packets = 0;
+    std::int64_t bytes = 0;
+};
+
+/// Takes the packets of `flow` out of a queue or link; visit(packet) sees each.
+template <class Visit>
+Amount take_out(const World& world, Ring& ring, FlowSlot flow, Visit&& visit) {
+    Amount taken;
+    std::uint32_t kept = ring.head;
+    for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
+        const Packet packet = ring.at(at);
+        if (packet.flow != flow || packet.packet_kind() != PacketKind::data) {
+            ring.at(kept++) = packet;
+            continue;
+        }
+        visit(packet);
+        taken.packets += packets_of_train(world, packet.bytes);
+        taken.bytes += packet.bytes;
+    }
+    ring.tail = kept;
+    return taken;
+}
+
+/// The same, of all that is queued at a port.
+Amount take_from_queues(WorldStore& store, PortId port, FlowSlot flow) {
+    World& world = store.world();
+    Egress& egress = world.egress[port];
+    const NodeId node = store.topology().node_of(port);
+    const bool of_switch = !store.topology().is_host(node);
+    Amount taken;
+    for (std::uint32_t queue = 1; queue < kClasses; ++queue) {
+        const Amount more = take_out(world, egress.queue[queue], flow, [&](const Packet& packet) {
+            if (of_switch) {
+                release(world.buffer[cell_of(world, port)],
+                        world.ingress[world.first_port[node] + packet.ingress], queue, packet.bytes,
+                        world.pfc);
+            }
+        });
+        taken.packets += more.packets;
+        taken.bytes += more.bytes;
+        egress.class_bytes[queue] -= static_cast<std::uint32_t>(more.bytes);
+        egress.queued_bytes -= static_cast<std::uint32_t>(more.bytes);
+        if (egress.queue[queue].empty()) {
+            egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
+        }
+    }
+    if (of_switch && egress.nonempty == 0) {
+        world.link[port].decision = kNever;
+    }
+    return taken;
+}
+
+/// The same, of what is on the link that a port feeds.
+Amount take_from_link(World& world, PortId port, FlowSlot flow) {
+    const Egress& egress = world.egress[port];
+    Wire& link = world.link[egress.peer];
+    const Amount taken = take_out(world, link, flow, [](const Packet&) {});
+    if (taken.packets > 0) {
+        link.arrival = next_arrival(link);
+    }
+    return taken;
+}
+
 }  // namespace
+
+bool stands_alone(const World& world, FlowSlot flow) {
+    if (world.sender_at[flow] == kNone || world.following[flow] != kNone) {
+        return false;
+    }
+    const Sender& sender = sender_of(world, flow);
+    return sender.heir == kNone && sender.behind == 0 && sender.retransmitted == 0;
+}
 
 void hold_opened(World& world, FlowSlot flow) {
     const NodeId node = world.spec[flow].src;
@@ -80,6 +154,36 @@ void reopen(World& world, FlowSlot flow, std::int64_t packets, double factor, Ti
     arm(world, host, index);
     decide(world, host, port, now);
     refresh_wake(world, node);
+}
+
+void tell_rest(WorldStore& store, FlowSlot flow, const std::vector<PortId>& way, Tick received,
+               Tick finish, Tick now) {
+    World& world = store.world();
+    const Sender& sender = sender_of(world, flow);
+    Amount left = {std::int64_t{sender.packets} - sender.next, sender.size - sender.next_bytes};
+    left.bytes += left.packets * world.data_overhead;
+    for (const PortId port : way) {
+        const Amount queued = take_from_queues(store, port, flow);
+        left.packets += queued.packets;
+        left.bytes += queued.bytes;
+        store.add_skipped(port, left.packets, left.bytes);
+        store.settle_skipped(port);
+        const Amount sent = take_from_link(world, port, flow);
+        left.packets += sent.packets;
+        left.bytes += sent.bytes;
+    }
+    Wire& answers = world.answers[flow];
+    answers.head = answers.tail;
+    const NodeId source = world.spec[flow].src;
+    const PortId port = sender.port;
+    drop_timers(world, source, TimerKind::answer, flow);
+    drop_sender(world, flow);
+    decide(world, world.host[source], port, now);
+    for (const PortId passed : way) {
+        refresh_wake(world, store.topology().node_of(passed));
+        refresh_wake(world, store.topology().neighbor(passed));
+    }
+    tell_ends(world, flow, received, finish);
 }
 
 void drop_packets(WorldStore& store, PortId port) {
