@@ -234,6 +234,20 @@ void Audit::after_skip(const hybrid::WatchedSkip& skip, const std::vector<std::i
     drawn_.erase(drawn);
 }
 
+/// Flows whose ends the skip has told, as `part` has them.
+std::vector<ToldFlow> Audit::told_of(const hybrid::WatchedSkip& skip,
+                                     const step::NetworkPart& part) const {
+    std::vector<ToldFlow> told;
+    for (const hybrid::ToldEnd& end : skip.ends) {
+        const auto found = std::find(part.flows.begin(), part.flows.end(), end.flow);
+        const PortId* const route = store_.world().route[end.flow].port;
+        const PortId* const last = std::find(route, route + step::kPathHops, PortId{kNone});
+        told.push_back({static_cast<std::size_t>(found - part.flows.begin()),
+                        std::vector<PortId>(route, last), end.finish});
+    }
+    return told;
+}
+
 void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
                     const std::vector<std::int64_t>& packets) {
     const Tick horizon = kHorizon * skip.rtt;
@@ -245,7 +259,8 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
     compared.run_like = skip.executed.like;
     const step::NetworkPart part = part_of(skip.executed);  // it may have been unfolded meanwhile
     const step::Snapshot after(store_, part, skip.end);
-    compared.run = shadow_.run(after, part, horizon);
+    const std::vector<ToldFlow> told = told_of(skip, part);
+    compared.run = shadow_.run(after, part, horizon, {}, told);
     const std::size_t flows = skip.group.flows.size();
     const auto payload = static_cast<double>(store_.world().payload);
     std::vector<double> wanted(drawn.part.flows.size());
@@ -262,7 +277,10 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         const double more = compared.whole() ? shorter : skipped;
         double& bytes = wanted[drawn.like[i]];
         bytes = std::max(bytes, compared.run_of(i).bytes_at(horizon) + std::max(more, 0.0));
-        if (compared.run_of(i).ended()) {
+        const bool ends = std::any_of(told.begin(), told.end(), [&](const ToldFlow& flow) {
+            return flow.place == compared.run_like[i];
+        });
+        if (compared.run_of(i).ended() && !ends) {
             compared.until = std::min(compared.until, compared.run_of(i).last());
         }
     }

@@ -79,6 +79,8 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
     double importance(const hybrid::WatchedSkip& skip) const;
     double cost_of(const hybrid::WatchedSkip& skip) const;
+    std::vector<ToldFlow> told_of(const hybrid::WatchedSkip& skip,
+                                  const step::NetworkPart& part) const;
     void measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
                  const std::vector<std::int64_t>& packets);
     FlowAudit& known(FlowSlot flow);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/clocks/window_loop.h"
+#include "core/world/told_flows.h"
 
 namespace sluice::audit {
 
@@ -97,7 +98,7 @@ void Shadow::clear(const step::NetworkPart& part) {
 }
 
 ShadowRun Shadow::run(const step::Snapshot& snapshot, const step::NetworkPart& part, Tick duration,
-                      const std::vector<double>& bytes) {
+                      const std::vector<double>& bytes, const std::vector<ToldFlow>& told) {
     if (copy_ == nullptr) {
         copy_ = std::make_unique<Copy>(of_);
     }
@@ -109,6 +110,11 @@ ShadowRun Shadow::run(const step::Snapshot& snapshot, const step::NetworkPart& p
     }
     const Tick begin = snapshot.taken_at();
     snapshot.put(copy_->store, there, begin, true);
+    for (const ToldFlow& flow : told) {
+        const FlowSlot slot = there.flows[flow.place];
+        const Tick received = std::max(begin, flow.finish - world.answer_takes[slot]);
+        step::tell_rest(copy_->store, slot, flow.way, received, flow.finish, begin);
+    }
     ShadowRun made;
     made.courses.resize(part.flows.size());
     watch(there, begin, made.courses);

@@ -43,15 +43,22 @@ struct ShadowRun {
     std::uint64_t hops = 0;       ///< packets sent, by any port
 };
 
+/// A flow of a part whose end is told (core/world/told_flows.h).
+struct ToldFlow {
+    std::size_t place = 0;    ///< in the part
+    std::vector<PortId> way;  ///< ports of its data
+    Tick finish = 0;
+};
+
 class Shadow {
   public:
     /// Of a store on one clock, which must outlive it.
     explicit Shadow(const step::WorldStore& of) : of_(of) {}
 
     /// Runs `snapshot`, of `part`, for `duration`; on to twice as long until every flow has `bytes`
-    /// acknowledged, where there are any.
+    /// acknowledged, where there are any. What is left of `told` flows is told from the beginning.
     ShadowRun run(const step::Snapshot& snapshot, const step::NetworkPart& part, Tick duration,
-                  const std::vector<double>& bytes = {});
+                  const std::vector<double>& bytes = {}, const std::vector<ToldFlow>& told = {});
     std::size_t memory_bytes() const { return copy_ == nullptr ? 0 : copy_->store.memory_bytes(); }
 
   private:

@@ -34,11 +34,15 @@ constexpr double kNearlyAll = 0.9;
 constexpr Tick kSettled = 32;
 /// After so many, for ever. No more are recorded.
 constexpr Tick kSteady = 256;
+/// A large group, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the
+/// last quarter.
+constexpr double kMeanMoves = 0.002;
 
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
 bool is_long_enough(const Trajectory& trajectory, Tick need) {
-    return (trajectory.is_complete() && !is_large(trajectory.flows())) ||
+    const bool goes_on = trajectory.settles() || !is_large(trajectory.flows());
+    return (goes_on && trajectory.is_complete()) ||
            static_cast<double>(trajectory.reach()) >= kNearlyAll * static_cast<double>(need);
 }
 
@@ -58,16 +62,19 @@ Tick Trajectory::reach() const {
     return static_cast<Tick>(steps) * step_;
 }
 
-bool Trajectory::is_complete() const { return reach() >= kSteady * step_; }
+bool Trajectory::is_complete() const {
+    return reach() >= kSteady * step_ ||
+           (settles() && reach() >= settling_.steps * step_ && has_settled());
+}
 
 void Trajectory::halve() {
-    for (std::vector<double>& all : advance_) {
+    for (std::vector<float>& all : advance_) {
         for (std::size_t i = 2; i < all.size(); i += 2) {
             all[i / 2] = all[i];
         }
         all.resize((all.size() + 1) / 2);
     }
-    for (std::vector<double>& all : law_) {
+    for (std::vector<float>& all : law_) {
         for (std::size_t i = 1; i < all.size(); i += 2) {
             all[i / 2] = all[i];
         }
@@ -76,9 +83,24 @@ void Trajectory::halve() {
     step_ *= 2;
 }
 
+/// Of all flows, per step, between two steps.
+double Trajectory::mean_slope(std::size_t first, std::size_t last) const {
+    double sum = 0;
+    for (const std::vector<float>& all : advance_) {
+        sum += static_cast<double>(all[last]) - static_cast<double>(all[first]);
+    }
+    return sum / static_cast<double>(last - first) / static_cast<double>(flows());
+}
+
+bool Trajectory::has_settled() const {
+    const auto last = static_cast<std::size_t>(reach() / step_);
+    const double before = mean_slope(last / 2, last * 3 / 4);
+    return std::abs(mean_slope(last * 3 / 4, last) - before) <= kMeanMoves * before;
+}
+
 Tick Trajectory::extended_reach() const {
     const Tick known = reach();
-    if (flows() == 1 && known >= kSteady * step_) {
+    if ((flows() == 1 || settles()) && is_complete()) {
         return kNever / 4;
     }
     const bool settled = (flows() == 1 || is_large(flows())) && known >= kSettled * step_;
@@ -87,25 +109,56 @@ Tick Trajectory::extended_reach() const {
 
 /// Advance per step, in the later half of what is recorded.
 double Trajectory::last_slope(std::size_t flow) const {
-    const std::vector<double>& all = advance_[flow];
+    const std::vector<float>& all = advance_[flow];
     const std::size_t last = all.size() - 1;
     const std::size_t over = std::min(last, std::max<std::size_t>(last / 2, 4));
-    return over == 0 ? 0 : (all[last] - all[last - over]) / static_cast<double>(over);
+    return over == 0 ? 0
+                     : (static_cast<double>(all[last]) - static_cast<double>(all[last - over])) /
+                           static_cast<double>(over);
+}
+
+/// The mean of the flows' last slopes.
+double Trajectory::settled_slope() const {
+    const auto steps = std::make_pair(advances(0), advances(flows() - 1));
+    if (settled_at_ != steps) {
+        settled_at_ = steps;
+        settled_ = 0;
+        for (std::size_t flow = 0; flow < flows(); ++flow) {
+            settled_ += last_slope(flow) / static_cast<double>(flows());
+        }
+    }
+    return settled_;
+}
+
+/// So long after its end.
+double Trajectory::advance_beyond(std::size_t flow, double time) const {
+    const auto step = static_cast<double>(step_);
+    const double last = last_slope(flow);
+    if (!(settling_.evening > 0)) {
+        return last * time / step;
+    }
+    const double mean = settled_slope();
+    // The later half's mean is that of a quarter before the end.
+    const double quarter = static_cast<double>(advances(flow)) * step / 4;
+    const double excess = (last - mean) * std::exp(-quarter / settling_.evening);
+    return (mean * time + excess * settling_.evening * (1 - std::exp(-time / settling_.evening))) /
+           step;
 }
 
 double Trajectory::advance(std::size_t flow, double age) const {
-    const std::vector<double>& all = advance_[flow];
+    const std::vector<float>& all = advance_[flow];
     const double at = age / static_cast<double>(step_);
     const auto last = static_cast<double>(all.size() - 1);
     if (at >= last) {
-        return all.back() + (at - last) * last_slope(flow);
+        return all.back() + advance_beyond(flow, age - last * static_cast<double>(step_));
     }
     const auto before = static_cast<std::size_t>(at);
-    return all[before] + (at - static_cast<double>(before)) * (all[before + 1] - all[before]);
+    const double from = all[before];
+    return from + (at - static_cast<double>(before)) * (all[before + 1] - from);
 }
 
 double Trajectory::law(std::size_t flow, double age) const {
-    const std::vector<double>& all = law_[flow];
+    const std::vector<float>& all = law_[flow];
     if (all.empty()) {
         return 1;
     }
@@ -114,21 +167,32 @@ double Trajectory::law(std::size_t flow, double age) const {
 }
 
 double Trajectory::age_at(std::size_t flow, double advance) const {
-    const std::vector<double>& all = advance_[flow];
+    const std::vector<float>& all = advance_[flow];
     const auto step = static_cast<double>(step_);
     const auto found = std::lower_bound(all.begin(), all.end(), advance);
     if (found == all.begin()) {
         return 0;
     }
     if (found == all.end()) {
-        const double slope = last_slope(flow);
-        const auto last = static_cast<double>(all.size() - 1);
-        return slope > 0 ? (last + (advance - all.back()) / slope) * step
-                         : std::numeric_limits<double>::infinity();
+        return static_cast<double>(all.size() - 1) * step +
+               time_beyond(flow, advance - static_cast<double>(all.back()));
     }
     const double before = *(found - 1);
     const double part = (advance - before) / (*found - before);
     return (static_cast<double>(found - all.begin() - 1) + part) * step;
+}
+
+/// In which it comes to so much more.
+double Trajectory::time_beyond(std::size_t flow, double more) const {
+    constexpr int kRounds = 4;  // rates come to their mean in a time that is long
+    const double slope = last_slope(flow);
+    double time = slope > 0 ? more / slope * static_cast<double>(step_)
+                            : std::numeric_limits<double>::infinity();
+    for (int round = 0; settling_.evening > 0 && round < kRounds && std::isfinite(time) && time > 0;
+         ++round) {
+        time *= more / advance_beyond(flow, time);
+    }
+    return time;
 }
 
 std::uint32_t Trajectories::kind_of(const GroupKey& key) {
@@ -213,6 +277,9 @@ std::shared_ptr<const Trajectory> Trajectories::draw_large(std::uint32_t kind, T
 }
 
 bool Trajectories::grows(std::uint32_t kind, const Trajectory& trajectory) const {
+    if (kind == kOfNoKind) {
+        return false;
+    }
     const std::vector<Kept>& kept = kinds_[kind].kept;
     return std::any_of(kept.begin(), kept.end(), [&](const Kept& one) {
         return one.trajectory.get() == &trajectory && !one.recording.expired();

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/calibration/group_kind.h"
+#include "core/ids.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
@@ -22,33 +24,47 @@ namespace sluice::hybrid {
 inline constexpr std::size_t kFewFlows = 6;
 constexpr bool is_large(std::size_t flows) { return flows > kFewFlows; }
 
+/// In place of a kind: of a trajectory that only its own group follows.
+inline constexpr std::uint32_t kOfNoKind = kNone - 1;
+
+/// How a large group settles (docs/models/phases.md, Large groups).
+struct Settling {
+    double evening =
+        0;  ///< ticks in which differences between its flows' rates shrink to a part of 1/e; 0: they stay
+    Tick steps = 0;  ///< it may have settled after so many; 0: it never has
+};
+
 /// What the flows of one group did, in steps of equal length, by their place in the kind. A flow's *advance* at an age is what
 /// of it was acknowledged a base round trip later, without what was under way as the group formed. It counts in ticks: bytes
 /// over the rate that the flow's law aimed at. So groups can follow each other whatever part of their links ACKs take.
 class Trajectory {
   public:
     /// `step` in ticks, positive.
-    Trajectory(std::size_t flows, Tick step)
-        : advance_(flows, std::vector<double>{0}), law_(flows), step_(step) {}
+    Trajectory(std::size_t flows, Tick step, const Settling& settling = {})
+        : advance_(flows, std::vector<float>{0}), law_(flows), step_(step), settling_(settling) {}
 
     std::size_t flows() const { return advance_.size(); }
     Tick step() const { return step_; }
     /// The age up to which it is recorded.
     Tick reach() const;
-    /// Nothing more needs to be recorded.
+    /// Nothing more needs to be recorded; or, of a large group that does not settle, halve() comes first.
     bool is_complete() const;
-    /// The age up to which others may follow: messages differ in length. A flow alone goes on as it has settled.
+    bool settles() const { return settling_.steps > 0; }
+    /// Keeps every second step: steps are twice as long from now on.
+    void halve();
+    /// The age up to which others may follow: messages differ in length. What is complete goes on as it has settled: a flow
+    /// alone as it is, those that share ports ever more alike.
     Tick extended_reach() const;
 
     /// At the end of the flow's next step, ticks.
-    void add_advance(std::size_t flow, double advance) { advance_[flow].push_back(advance); }
+    void add_advance(std::size_t flow, double advance) {
+        advance_[flow].push_back(static_cast<float>(advance));
+    }
     /// The same: its law's rate over what the law aims at.
-    void add_law(std::size_t flow, double law) { law_[flow].push_back(law); }
+    void add_law(std::size_t flow, double law) { law_[flow].push_back(static_cast<float>(law)); }
     /// Steps that have been added.
     std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
     std::size_t laws(std::size_t flow) const { return law_[flow].size(); }
-    /// Keeps every second step: steps are twice as long from now on. So a complete one of a large group can be recorded further.
-    void halve();
 
     double advance(std::size_t flow, double age) const;
     double law(std::size_t flow, double age) const;
@@ -56,17 +72,25 @@ class Trajectory {
     double age_at(std::size_t flow, double advance) const;
 
   private:
+    bool has_settled() const;
     double last_slope(std::size_t flow) const;
+    double mean_slope(std::size_t first, std::size_t last) const;
+    double settled_slope() const;
+    double advance_beyond(std::size_t flow, double time) const;
+    double time_beyond(std::size_t flow, double more) const;
 
-    std::vector<std::vector<double>> advance_;  ///< by flow, from age 0 on
-    std::vector<std::vector<double>> law_;      ///< by flow, from the first step's end on
+    std::vector<std::vector<float>> advance_;  ///< by flow, from age 0 on
+    std::vector<std::vector<float>> law_;      ///< by flow, from the first step's end on
     Tick step_;
+    Settling settling_;
+    mutable double settled_ = 0;  ///< settled_slope(), when there were so many steps
+    mutable std::pair<std::size_t, std::size_t> settled_at_;
 };
 
 /// A group is being recorded as long as this exists.
 struct Recording {
-    Recording(std::size_t flows, Tick step)
-        : trajectory(std::make_shared<Trajectory>(flows, step)) {}
+    Recording(std::size_t flows, Tick step, const Settling& settling = {})
+        : trajectory(std::make_shared<Trajectory>(flows, step, settling)) {}
     std::shared_ptr<Trajectory> trajectory;
 };
 

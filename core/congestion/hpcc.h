@@ -380,6 +380,11 @@ struct Hooks : LawHooks {
     /// two round trips to see it.
     static std::int64_t waiting_trips(const Parameters& p) { return p.max_stage + 2; }
     static double target_utilization(const Parameters& p) { return p.target_utilization; }
+    /// A rate takes the same part off whatever it is, and AI is added: what one has more than another becomes less by
+    /// AI / rate in each round trip.
+    static double evening_trips(const Parameters& p, double rate) {
+        return p.additive_rate > 0 ? rate / static_cast<double>(p.additive_rate) : 0;
+    }
     static int int_multiplier(const Parameters& p) { return p.int_multiplier; }
 };
 

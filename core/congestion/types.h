@@ -240,6 +240,10 @@ struct LawHooks {
     // What the network's other parts take from a law's parameters.
     /// The part of a link that it uses.
     template <class Parameters>
+    static double evening_trips(const Parameters&, double) {
+        return 0;
+    }
+    template <class Parameters>
     static double target_utilization(const Parameters&) {
         return 1.0;
     }

@@ -24,6 +24,7 @@ FlowChanges::FlowChanges(step::WorldStore& store, step::FlowPartitions& partitio
         callbacks.call_set = [](void* context, NodeId host, Tick at) {
             static_cast<hybrid::PhaseController*>(context)->call_set(host, at);
         };
+        controller_->part_by([this](FlowSlot flow, Tick at) { part(flow, at); });
     }
 }
 
@@ -114,8 +115,20 @@ void FlowChanges::leave(FlowSlot flow, Tick at) {
     membership_.leave(flow);
 }
 
+/// Nothing of the flow is executed any more, though it has not closed.
+void FlowChanges::part(FlowSlot flow, Tick at) {
+    const PartitionId from = partitions_->set().partition_of(flow);
+    const PartitionSet::Exit exit = partitions_->leave(flow);
+    membership_.statistics().splits += exit.split_off.size();
+    controller_->after_parting(flow, from, exit, at);
+}
+
 void FlowChanges::leave_partition(FlowSlot flow, Tick at) {
     if (partitions_ == nullptr) {
+        return;
+    }
+    if (!partitions_->contains(flow)) {
+        controller_->after_told(flow, at);
         return;
     }
     const PartitionId from = partitions_->set().partition_of(flow);
@@ -165,7 +178,8 @@ void FlowChanges::reroute_apart(Tick now, const std::vector<FlowSlot>& living) {
 /// With one clock, flows that go other ways now change partitions, and that is all.
 void FlowChanges::reroute_together(Tick now, const std::vector<FlowSlot>& living) {
     for (const FlowSlot flow : living) {
-        const bool settled = controller_ != nullptr && controller_->is_settled(flow);
+        const bool settled = !partitions_->contains(flow) ||
+                             (controller_ != nullptr && controller_->is_settled(flow));
         if (membership_.presence(flow) == Presence::open && !settled) {
             change_route(flow, now);
         }

@@ -67,6 +67,7 @@ class FlowChanges {
     void close(FlowSlot flow, Tick at, Tick now);
     void leave(FlowSlot flow, Tick at);
     void leave_partition(FlowSlot flow, Tick at);
+    void part(FlowSlot flow, Tick at);
     void before_links_change(Tick now);
     void reroute(Tick now);
     void reroute_apart(Tick now, const std::vector<FlowSlot>& living);

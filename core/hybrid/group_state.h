@@ -31,6 +31,7 @@ struct GroupState : step::PartitionPhase {
     std::uint32_t id = 0;
     bool has_extent = false;  ///< ports, hosts and switches are listed
     Tick period = 0;
+    bool parted = false;  ///< what changed it last are flows that were told, between windows
 
     /// Groups that are copies of this one, as of these generations of folds and of partitions.
     std::vector<std::uint32_t> copies;

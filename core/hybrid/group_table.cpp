@@ -29,6 +29,7 @@ void GroupTable::drop(std::uint32_t id) {
 
 void GroupTable::changed(GroupState& state, Tick now, bool rests) {
     state.changed = now;
+    state.parted = false;
     const bool awaited = state.dirty && state.cut != kNever;
     if (early_ > 0 && !rests) {
         state.dirty = true;

@@ -87,36 +87,58 @@ void PhaseController::look(GroupState& state, Tick at) {
     }
 }
 
-/// A skip has come to its end. A large group of which a flow ends now is executed until it has; one that had more to follow
-/// than others have done forms anew.
+/// A skip has come to its end. A large group of which a flow comes to its last packets is executed until they are gone; one
+/// that had more to follow than others have done forms anew.
 void PhaseController::end_plan(GroupState& state, Tick at) {
     executor_.commit(state);
-    const bool large = is_large(state.group.flows.size());
-    const bool followed = large && state.trajectory.last != kNone;
+    if (const auto ends = stages_.trajectories().ends(state, at); !ends.empty()) {
+        tell_ends(ends, at);
+        return;
+    }
+    const TrajectoryRecord& record = state.trajectory;
+    const bool followed =
+        (record.carries_on || is_large(record.flows.size())) && record.last != kNone;
     const bool ends = followed && state.planned_end == PhaseEnd::finisher_near;
     if (!ends && follow(state, at)) {
         return;
     }
     groups_.set_cut(state, next_on_grid(at, state.period));
     if (followed && !ends) {
+        stages_.trajectories().forget(state);
         groups_.changed(state, at, false);
+    }
+}
+
+/// What is left of these flows is told. They part from their group, which forms anew at once.
+void PhaseController::tell_ends(const std::vector<ToldEnd>& ends, Tick at) {
+    for (const ToldEnd& end : ends) {
+        engine_.tell(end.flow, end.finish, at);
+        part_(end.flow, at);
+    }
+    for (const std::uint32_t id : std::exchange(parted_, {})) {
+        if (GroupState* const state = groups_.find(id); state != nullptr && state->changed == at) {
+            state->parted = true;
+            groups_.set_cut(*state, at);
+        }
     }
 }
 
 /// A group may follow others of its kind from the instant on at which it forms. True if it does, or it is too early to say.
 bool PhaseController::form(GroupState& state, Tick at) {
-    // However time is cut, the window in which it has changed has ended by then.
-    const Tick formed = state.changed + engine_.view().lookahead();
+    // However time is cut, the window in which it has changed has ended by then. Flows part between windows.
+    const Tick formed = state.changed + (state.parted ? 0 : engine_.view().lookahead());
     if (at < formed) {
         groups_.set_cut(state, formed);
         return true;
     }
-    if (partitions_.set().flows(state.id).size() > TrajectoryStage::kMostFlows) {
+    if (partitions_.set().flows(state.id).size() > TrajectoryKinds::kMostFlows) {
         TrajectoryStage::leave_out(state);
         return false;
     }
     sampler_.list(state, *deferral_);
-    stages_.trajectories().form(state, at);
+    if (!stages_.trajectories().carry_on(state, at)) {
+        stages_.trajectories().form(state, at);
+    }
     const bool follows = follow(state, at);
     state.dirty = !follows;
     return follows;
@@ -136,7 +158,7 @@ bool PhaseController::follow(GroupState& state, Tick at) {
     if (dt > 0) {
         executor_.begin(state, dt, at);
     } else {
-        state.trajectory.followed.reset();
+        state.trajectory.follows = false;
     }
     return dt > 0;
 }
@@ -151,7 +173,7 @@ void PhaseController::renew_followers(Tick at) {
         for (const PortId port : ports) {
             const PartitionId id = partitions_.sends_by(port);
             GroupState* const state = id == kNone ? nullptr : groups_.find(id);
-            if (state != nullptr && state->skipping && state->trajectory.followed != nullptr &&
+            if (state != nullptr && state->skipping && state->trajectory.follows &&
                 stages_.trajectories().is_outdated(*state, at)) {
                 executor_.skip_back(*state, at, PhaseEnd::acks_changed);
                 follow(*state, at);
@@ -197,12 +219,26 @@ bool PhaseController::leaves_out() const {
 
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                                  Tick now) {
+    after_parting(flow, from, exit, now);
+    parted_.clear();
+    after_told(flow, now);
+}
+
+void PhaseController::after_parting(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
+                                    Tick now) {
     copies_.partitions_changed();
-    ++report_.counters().exits;
-    stages_.watchers().left(flow);
     report_.counters().splits += exit.split_off.size();
     deferral_->after_exit(flow, now);
     members_.leave(from, exit, now);
+    if (exit.partition != kNone) {
+        parted_.push_back(exit.partition);
+        parted_.insert(parted_.end(), exit.split_off.begin(), exit.split_off.end());
+    }
+}
+
+void PhaseController::after_told(FlowSlot flow, Tick now) {
+    ++report_.counters().exits;
+    stages_.watchers().left(flow);
     stages_.acks().leave(flow, now);
 }
 
@@ -214,6 +250,7 @@ void PhaseController::interrupted(const std::vector<PartitionId>& touched, Tick 
 
 void PhaseController::before_link_event(Tick now) {
     deferral_->release_all(now);
+    stages_.trajectories().links_change();
     groups_.each([&](GroupState& state) {
         if (state.skipping) {
             executor_.skip_back(state, now, PhaseEnd::link_event);

@@ -8,6 +8,8 @@
 /// then run again, and the detector must be convinced anew. Called between windows (core/engine/).
 #pragma once
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/clocks/copy_notes.h"
@@ -60,6 +62,12 @@ class PhaseController {
     /// links have changed exits and enters again, possibly after it has closed.
     void before_entry(FlowSlot flow, const std::vector<PartitionId>& touched, Tick now);
     void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now);
+    /// `part` takes a flow of which nothing is executed any more out of its partition, and calls after_parting(). Before the
+    /// first window.
+    void part_by(std::function<void(FlowSlot, Tick)> part) { part_ = std::move(part); }
+    void after_parting(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit, Tick now);
+    /// `flow`, which has parted before, has closed.
+    void after_told(FlowSlot flow, Tick now);
     /// `flow` has closed and left its partition, `from`.
     void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit, Tick now);
     /// Nothing of `flow` is executed any more, for its ends are known already: it keeps its way.
@@ -87,6 +95,7 @@ class PhaseController {
   private:
     void look(GroupState& state, Tick at);
     void end_plan(GroupState& state, Tick at);
+    void tell_ends(const std::vector<ToldEnd>& ends, Tick at);
     bool form(GroupState& state, Tick at);
     bool follow(GroupState& state, Tick at);
     void renew_followers(Tick at);
@@ -107,6 +116,8 @@ class PhaseController {
     GroupSampler sampler_;
     SkipPlanner planner_;
     GroupCopies copies_;
+    std::function<void(FlowSlot, Tick)> part_;
+    std::vector<std::uint32_t> parted_;  ///< groups that flows have just parted from
     Deferral no_deferral_;
     Deferral* deferral_ = &no_deferral_;
 };

@@ -5,6 +5,7 @@
 
 #include "core/hybrid/stages/queue_editor.h"
 #include "core/world/skip.h"
+#include "core/world/told_flows.h"
 
 namespace sluice::hybrid {
 
@@ -105,6 +106,17 @@ RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
                                        const std::vector<PortId>& ports,
                                        const std::vector<double>& wanted, Tick now) {
     return QueueEditor(store_, partitions_, group, skip).set(ports, wanted, now);
+}
+
+bool PhaseEngine::may_tell(FlowSlot flow) const {
+    const step::World& world = store_.world();
+    return world.answers != nullptr && world.answer_takes[flow] != kNever &&
+           world.credit == nullptr && step::stands_alone(world, flow);
+}
+
+void PhaseEngine::tell(FlowSlot flow, Tick finish, Tick now) {
+    const Tick received = finish - store_.world().answer_takes[flow];
+    step::tell_rest(store_, flow, view_.tracks(flow).data, std::max(received, now), finish, now);
 }
 
 bool PhaseEngine::run_calls(NodeId host, Tick at) {

@@ -66,6 +66,11 @@ class PhaseEngine {
                                       const std::vector<PortId>& ports,
                                       const std::vector<double>& wanted, Tick now);
 
+    /// Where ACKs are no packets: what is left of an active flow may be told, as may_skip() allowed its group to skip.
+    bool may_tell(FlowSlot flow) const;
+    /// What is left of a flow is told: the last ACK comes at `finish`. Nothing of it is executed from `now` on.
+    void tell(FlowSlot flow, Tick finish, Tick now);
+
     // Hosts of a paused group go on computing: their timers are not the network's.
     /// Runs the application's timers of a paused host that are due at `at`. True if a flow is to
     /// start there at `at`: the group must resume first.

@@ -11,6 +11,12 @@
 
 namespace sluice::hybrid {
 
+/// What is left of a flow is told (PhaseEngine::tell()): its last ACK comes at `finish`.
+struct ToldEnd {
+    FlowSlot flow = kNone;
+    Tick finish = 0;
+};
+
 /// A skip of a group, as it begins or as it has ended.
 struct WatchedSkip {
     std::uint32_t id = 0;  ///< of the group, as long as it skips
@@ -28,6 +34,8 @@ struct WatchedSkip {
     bool holds_shares = false;
     /// The kind of group (Calibration's entry) of which others told the rates; kNone: nobody did.
     std::uint32_t told = kNone;
+    /// As it has ended: flows of which nothing is executed any more.
+    std::vector<ToldEnd> ends;
 
     /// That is executed for the group's `flow`-th.
     FlowSlot executed_for(std::size_t flow) const { return executed.flows[executed.like[flow]]; }

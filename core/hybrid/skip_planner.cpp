@@ -26,7 +26,7 @@ Tick SkipPlanner::plan(GroupState& state, const steady::Verdict& verdict, Tick a
     }
     const Tick dt = length_of(plan);
     // Who follows others may stop anywhere.
-    const Tick least = state.trajectory.followed != nullptr ? 1 : std::max<Tick>(state.rtt, 1);
+    const Tick least = state.trajectory.follows ? 1 : std::max<Tick>(state.rtt, 1);
     if (dt < least || !std::all_of(stages_.begin(), stages_.end(),
                                    [&](SkipStage* stage) { return stage->accepts(plan, dt); })) {
         return 0;
@@ -52,6 +52,9 @@ Tick SkipPlanner::length_of(const SkipPlan& plan) const {
     GroupState& state = plan.state;
     Tick dt = std::min(plan.longest, plan.most);
     state.planned_end = PhaseEnd::cap;
+    if (state.trajectory.follows) {
+        return dt;  // it knows when flows end
+    }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const std::int64_t left = skippable(view_, state, i);
         if (left <= 0 || !(state.rate[i] > 0)) {

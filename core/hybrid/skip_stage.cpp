@@ -17,9 +17,7 @@ std::uint32_t copy_of(const Names& names, std::uint32_t original) {
 }
 
 std::int64_t skippable(const NetworkView& view, const GroupState& state, std::size_t flow) {
-    const std::int64_t last = state.trajectory.followed != nullptr
-                                  ? kLastPackets
-                                  : state.readings[flow].in_flight / view.payload();
+    const std::int64_t last = state.readings[flow].in_flight / view.payload();
     return view.unsent_packets(state.group.flows[flow]) - last - 1;
 }
 

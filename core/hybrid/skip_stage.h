@@ -73,8 +73,6 @@ using SkipStages = std::vector<SkipStage*>;
 
 /// A law that is given another rate after a skip resumes with one within this factor of its rate before.
 inline constexpr double kMostRateChange = 16;
-/// Of a flow that follows a trajectory, so many packets are sent as a skip ends.
-inline constexpr std::int64_t kLastPackets = 8;
 
 /// What a flow may be advanced by at most, packets: what is in flight as a skip ends is as much as now, and that
 /// many are sent as packets.

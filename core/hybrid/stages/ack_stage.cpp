@@ -125,7 +125,7 @@ void AckStage::disturb(PartitionId id, Tick now) {
     if (id == kNone) {
         return;
     }
-    if (groups_[id].skipping && groups_[id].trajectory.followed != nullptr) {
+    if (groups_[id].skipping && groups_[id].trajectory.follows) {
         return;  // it will go on with what it is left (PhaseController::renew_followers())
     }
     if (groups_[id].skipping) {

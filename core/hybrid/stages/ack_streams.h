@@ -37,6 +37,8 @@ class AckStreams {
     /// The same of those that a skip has left out.
     void count_skipped(FlowSlot flow, std::int64_t acks);
 
+    /// From when a frame begins to leave by the port to when it has come to the next one.
+    Tick hop_time(PortId port, std::int32_t bytes) const;
     /// ACK bytes that cross a port, bytes per tick.
     double across(PortId port) const;
     /// Those of one flow, wherever they cross.
@@ -80,7 +82,6 @@ class AckStreams {
     void count(Stream& stream, std::int64_t acks);
     void look_at(PortId port, bool first, Tick now);
     Tick takes(const Stream& stream, Tick now) const;
-    Tick hop_time(PortId port, std::int32_t bytes) const;
     Tick local(PortId port, Tick now) const;
     double capacity(PortId port) const;
 

@@ -310,7 +310,7 @@ void CalibrationStage::limit(SkipPlan& plan) {
     CalibrationRecord& record = plan.state.record;
     record.predicted = false;
     record.recalled = false;
-    if (!plan.state.by_law.empty() || plan.state.trajectory.followed != nullptr) {
+    if (!plan.state.by_law.empty() || plan.state.trajectory.follows) {
         return;  // the group's rates follow its algorithms' equations, or a trajectory
     }
     plan.longest = trusted_length(plan);

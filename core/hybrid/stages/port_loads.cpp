@@ -146,11 +146,15 @@ std::vector<double> PortLoads::room_of(const Group& group, const DataPorts& know
         each_own([&](PortId port, FlowSlot flow) { this->at(port) += acks_->own(flow); });
     }
     std::vector<double> room;
-    for (const PortId port : known.ports) {
+    for (std::size_t i = 0; i < known.ports.size(); ++i) {
+        const PortId port = known.ports[i];
         const double link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
         const double own = beside_own ? this->at(port) : 0;
         const double across = acks_ == nullptr ? 0 : acks_->across(port) - own;
-        room.push_back(std::max(target * link - across, 0.0) * payload);
+        // A NIC's port reports nothing.
+        const FlowSlot user = group.flows[known.uses[i].flows.front()];
+        const double share = view_.tracks(user).data.front() == port ? 1 : target;
+        room.push_back(std::max(share * link - across, 0.0) * payload);
     }
     if (beside_own) {
         each_own([&](PortId port, FlowSlot) { load_[port] = 0; });
@@ -158,27 +162,38 @@ std::vector<double> PortLoads::room_of(const Group& group, const DataPorts& know
     return room;
 }
 
-std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool beside_own) {
-    if (group.flows.size() == 1) {
+std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool beside_own,
+                                         std::vector<PortId>* limits) {
+    const std::size_t flows = group.flows.size();
+    if (limits != nullptr) {
+        limits->assign(flows, kNone);
+    }
+    if (flows == 1) {
         return {aim_of(group.flows.front(), at)};
     }
     DataPorts known;
     list(group, known);
     std::vector<double> room = room_of(group, known, beside_own && acks_ != nullptr);
-    std::vector<double> aims(group.flows.size(), -1);
-    for (std::size_t set = 0; set < aims.size();) {
+    std::vector<std::vector<std::uint32_t>> ways(flows);  // places in known.ports
+    std::vector<std::size_t> open(known.ports.size());
+    for (std::uint32_t i = 0; i < known.ports.size(); ++i) {
+        open[i] = known.uses[i].flows.size();
+        for (const std::uint32_t flow : known.uses[i].flows) {
+            ways[flow].push_back(i);
+        }
+    }
+    std::vector<double> aims(flows, -1);
+    for (std::size_t set = 0; set < flows;) {
         double least = std::numeric_limits<double>::infinity();
         std::size_t tightest = 0;
-        for (std::size_t i = 0; i < known.ports.size(); ++i) {
-            const auto open = std::count_if(known.uses[i].flows.begin(), known.uses[i].flows.end(),
-                                            [&](std::uint32_t f) { return aims[f] < 0; });
-            if (open > 0 && room[i] / static_cast<double>(open) < least) {
-                least = room[i] / static_cast<double>(open);
+        for (std::size_t i = 0; i < room.size(); ++i) {
+            if (open[i] > 0 && room[i] / static_cast<double>(open[i]) < least) {
+                least = room[i] / static_cast<double>(open[i]);
                 tightest = i;
             }
         }
         if (!std::isfinite(least)) {
-            return std::vector<double>(aims.size(), 0);
+            return std::vector<double>(flows, 0);
         }
         for (const std::uint32_t f : known.uses[tightest].flows) {
             if (aims[f] >= 0) {
@@ -186,9 +201,12 @@ std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool besid
             }
             aims[f] = least;
             ++set;
-            for (std::size_t i = 0; i < known.ports.size(); ++i) {
-                const std::vector<std::uint32_t>& on = known.uses[i].flows;
-                room[i] -= std::count(on.begin(), on.end(), f) > 0 ? least : 0;
+            if (limits != nullptr) {
+                (*limits)[f] = known.ports[tightest];
+            }
+            for (const std::uint32_t i : ways[f]) {
+                room[i] -= least;
+                --open[i];
             }
         }
     }

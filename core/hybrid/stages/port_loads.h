@@ -35,8 +35,9 @@ class PortLoads {
     /// (core/calibration/counter_class.h). 0: it reads none, or a port leaves nothing.
     double aim_of(FlowSlot flow, Tick at) const;
     /// The same of a group's flows that share ports, by max-min fairness. `beside_own`: ports leave them what their own ACKs
-    /// take, too.
-    std::vector<double> fair_aims(const Group& group, Tick at, bool beside_own = false);
+    /// take, too. `limits`: by flow, the port that leaves it no more; of a flow alone none.
+    std::vector<double> fair_aims(const Group& group, Tick at, bool beside_own = false,
+                                  std::vector<PortId>* limits = nullptr);
     /// Lowers rates, packets per tick, to what every link can carry.
     void fit(const Group& group, std::vector<double>& rate);
     /// A law that aims below a link's rate (HPCC) comes down from it within as many round trips as windows take to

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How groups form of which trajectories are known, and which of them are of one kind.
+#include "core/hybrid/stages/trajectory_kinds.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,7 +10,6 @@
 
 #include "core/hybrid/outside.h"
 #include "core/hybrid/stages/ack_streams.h"
-#include "core/hybrid/stages/trajectory_stage.h"
 #include "core/memo/canonical_form.h"
 #include "core/steady/rate_units.h"
 
@@ -22,12 +22,11 @@ constexpr std::int64_t kMostNew = 4;
 /// What NICs offer a port, as a multiple of what laws aim at, if it is NICs that limit a large group. One more flow than an
 /// all-to-all's may come to a port.
 constexpr double kNicBound = 1.2;
-/// A group of which a flow ends sooner, in round trips, is executed.
-constexpr Tick kFewestRoundTrips = 8;
-constexpr Tick kFewestOfLarge = 2;
-/// The same of a new flow alone: how its law comes down from line rate depends, by a fraction of a round trip, on what ACKs
-/// its neighbours' last messages still have under way.
-constexpr Tick kFewestOfNew = 48;
+/// A large group has settled after so many round trips at the least: one that others may follow, and one that goes on by itself.
+constexpr Tick kSettles = 128;
+constexpr Tick kSettlesLone = 64;
+/// A window of many packets.
+constexpr double kManyPackets = 16;
 /// Laws' rates over aims are of one class if their logarithms to this base round to the same number.
 constexpr double kRateClass = 1.4;
 constexpr double kRateClassOfMany = 2.5;  ///< in groups of more than two flows
@@ -39,15 +38,12 @@ constexpr double kAimClasses = 64;
 constexpr double kAimClassesOfLong = 256;
 /// The same of the largest part of a link that ACKs take as the flow begins.
 constexpr double kTrajectoryAckClasses = 32;
-/// Of flows alone: the furthest kind that one may follow, in halves of an aim's class and in ACKs' classes.
-constexpr std::int64_t kNear = 4;
-/// A flow alone of at most so many round trips may be on the way of one that has been alone from the beginning.
-constexpr Tick kYoung = 8;
 
+/// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
+/// part.
+constexpr double kLike = 0.1;
 /// Label of an edge from a flow to a port that its ACKs cross. Of its data the label is the hop.
 constexpr std::int64_t kAckEdge = -1;
-/// How far ahead the first end of a flow is looked for in a large group, in round trips.
-constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
 /// In a large group all rates within these parts of the aim are one class: NICs hide what is above, and laws hover around it.
 constexpr double kLeastSettled = 0.4;
 constexpr double kMostSettled = 2;
@@ -72,7 +68,7 @@ std::int64_t rate_class(double rate, std::size_t flows) {
 }  // namespace
 
 /// Nothing of it has been acknowledged or skipped.
-bool TrajectoryStage::is_fresh(FlowSlot flow) const {
+bool TrajectoryKinds::is_fresh(FlowSlot flow) const {
     const step::Sender& sender = view_.sender(flow);
     return sender.una_bytes == 0 && sender.skipped == 0;
 }
@@ -80,10 +76,9 @@ bool TrajectoryStage::is_fresh(FlowSlot flow) const {
 /// Not where packets may be dropped: what follows a time-out is not to be told from a few groups. Nor where a port is slower
 /// than a NIC: there a new flow's first round trip stands in a queue for long, and it is not known what it does if somebody
 /// comes before it is gone.
-bool TrajectoryStage::may_form(const GroupState& state) const {
+bool TrajectoryKinds::may_form(const GroupState& state) const {
     const std::vector<FlowSlot>& flows = state.group.flows;
-    if (!active_ || flows.empty() || flows.size() > kMostFlows ||
-        passes_outside(view_, state.group)) {
+    if (flows.empty() || flows.size() > kMostFlows || passes_outside(view_, state.group)) {
         return false;
     }
     Tick first = kNever;
@@ -101,13 +96,11 @@ bool TrajectoryStage::may_form(const GroupState& state) const {
             last = std::max(last, view_.start(flow));
         }
     }
-    if (is_large(flows.size())) {
-        return is_exchange(state);
-    }
-    return new_flows(state) <= kMostNew && (last == 0 || last - first <= view_.lookahead());
+    return is_large(flows.size()) ||
+           (new_flows(state) <= kMostNew && (last == 0 || last - first <= view_.lookahead()));
 }
 
-std::int64_t TrajectoryStage::new_flows(const GroupState& state) const {
+std::int64_t TrajectoryKinds::new_flows(const GroupState& state) const {
     return std::count_if(state.group.flows.begin(), state.group.flows.end(),
                          [this](FlowSlot flow) { return is_fresh(flow); });
 }
@@ -115,7 +108,7 @@ std::int64_t TrajectoryStage::new_flows(const GroupState& state) const {
 /// NICs are what limits a large group: evenly divided among their flows they leave switch ports hardly more than laws aim at.
 /// Where laws are what limits it (an incast), flows keep whatever shares they have come to, and new ones queue. Nor do two
 /// flows go from one NIC to the same port: one may have settled, the other not.
-bool TrajectoryStage::is_exchange(const GroupState& state) const {
+bool TrajectoryKinds::is_exchange(const GroupState& state) const {
     std::map<PortId, double> of_nic;
     std::map<PortId, double> offered;
     std::set<std::pair<PortId, PortId>> ends;
@@ -142,7 +135,7 @@ bool TrajectoryStage::is_exchange(const GroupState& state) const {
 }
 
 /// In an order that tells apart what does: new flows last, then by switches, then the fastest first.
-void TrajectoryStage::list_flows(GroupState& state, Tick at) const {
+void TrajectoryKinds::list_flows(GroupState& state, Tick at) const {
     TrajectoryRecord& record = state.trajectory;
     for (std::size_t place = 0; place < state.group.flows.size(); ++place) {
         const FlowSlot slot = state.group.flows[place];
@@ -168,7 +161,7 @@ void TrajectoryStage::list_flows(GroupState& state, Tick at) const {
 
 /// By flow in the kind's order: base RTT, class, what its law was given, the class of its law's rate, and the ports of its
 /// data by first appearance, with their rates.
-GroupKey TrajectoryStage::shape_of(const GroupState& state) const {
+GroupKey TrajectoryKinds::shape_of(const GroupState& state) const {
     const TrajectoryRecord& record = state.trajectory;
     GroupKey key = {static_cast<std::int64_t>(record.flows.size())};
     std::map<PortId, std::int64_t> names;
@@ -195,13 +188,13 @@ GroupKey TrajectoryStage::shape_of(const GroupState& state) const {
 }
 
 /// A flow of a large group that has just begun.
-bool TrajectoryStage::has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const {
+bool TrajectoryKinds::has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const {
     return record.begin - view_.start(flow) <= 2 * view_.lookahead();
 }
 
 /// Flows, with what shape_of() has of each but for its law's rate; ports of data, with their rates; data and ACKs that cross
 /// them. What NICs let through hides laws' rates above it: the class of their median stands for all that are not far below.
-memo::ConflictGraph TrajectoryStage::graph_of(const GroupState& state) const {
+memo::ConflictGraph TrajectoryKinds::graph_of(const GroupState& state) const {
     const TrajectoryRecord& record = state.trajectory;
     std::vector<double> rates;
     for (const TrajectoryFlow& flow : record.flows) {
@@ -248,7 +241,7 @@ memo::ConflictGraph TrajectoryStage::graph_of(const GroupState& state) const {
 }
 
 /// Of a large group: it puts the flows in an order that is the same for all groups of the shape.
-GroupKey TrajectoryStage::shape_of_large(GroupState& state) const {
+GroupKey TrajectoryKinds::shape_of_large(GroupState& state) const {
     TrajectoryRecord& record = state.trajectory;
     const memo::CanonicalForm form = memo::canonical_form(graph_of(state));
     std::vector<TrajectoryFlow> ordered;
@@ -263,38 +256,8 @@ GroupKey TrajectoryStage::shape_of_large(GroupState& state) const {
             static_cast<std::int64_t>(form.digest.low)};
 }
 
-/// Flows alone are told apart by what they aim at, and by the ACKs that were in their way as they began.
-std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
-    if (record.flows.size() > 1) {
-        return known_.kind_of(record.shape);
-    }
-    GroupKey key = record.shape;
-    key.insert(key.end(), {aim_class(record), record.ack_class});
-    return known_.kind_of(key);
-}
-
-/// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
-std::shared_ptr<const Trajectory> TrajectoryStage::draw_near(const GroupState& state) {
-    const TrajectoryRecord& record = state.trajectory;
-    const std::int64_t aim = aim_class(record);
-    std::shared_ptr<const Trajectory> nearest;
-    std::int64_t least = kNear + 1;
-    known_.each_like(record.shape, [&](const GroupKey& key, std::uint32_t kind) {
-        const std::int64_t* const classes = &key[record.shape.size()];
-        const std::int64_t far =
-            2 * std::abs(classes[0] - aim) + std::abs(classes[1] - record.ack_class);
-        if (far < least) {
-            if (auto found = known_.draw(kind, 1, record.from, record.need, 0)) {
-                nearest = std::move(found);
-                least = far;
-            }
-        }
-    });
-    return nearest;
-}
-
 /// A flow begins at line rate, and its law lowers that the further, the more ACKs are in its way.
-std::int64_t TrajectoryStage::ack_class(FlowSlot flow) const {
+std::int64_t TrajectoryKinds::ack_class(FlowSlot flow) const {
     double most = 0;
     for (const PortId port : view_.tracks(flow).data) {
         const auto link = static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick;
@@ -303,51 +266,66 @@ std::int64_t TrajectoryStage::ack_class(FlowSlot flow) const {
     return std::llround(most * kTrajectoryAckClasses);
 }
 
-void TrajectoryStage::leave_out(GroupState& state) {
-    state.trajectory = TrajectoryRecord{};
-    state.trajectory.formed = state.changed;
-}
-
-void TrajectoryStage::form(GroupState& state, Tick at) {
+void TrajectoryKinds::name(GroupState& state) const {
     TrajectoryRecord& record = state.trajectory;
-    leave_out(state);
-    if (!may_form(state)) {
-        return;
-    }
-    record.begin = at;
-    list_flows(state, at);
-    const FlowSlot first = state.group.flows[record.flows.front().place];
-    if (record.flows.size() == 1 && !is_fresh(first) && view_.sender(first).skipped == 0) {
-        const Tick begin = view_.start(first) + view_.lookahead();
-        record.young = at - begin < kYoung * state.rtt;
-        record.begin = record.young ? begin : at;
-    }
-    const bool large = is_large(record.flows.size());
-    double need =
-        static_cast<double>(large ? kMostTripsOfLarge : kMaxBins) * static_cast<double>(state.rtt);
-    const bool known = take_aims(state, at);
-    for (TrajectoryFlow& flow : record.flows) {
-        flow.advance /= known ? flow.aim : 1;
-        need = known ? std::min(need, left(state, flow) / flow.aim) : 0;
-    }
-    const bool is_new = record.flows.size() == 1 && (record.young || is_fresh(first));
-    const Tick fewest = is_new ? kFewestOfNew : large ? kFewestOfLarge : kFewestRoundTrips;
-    if (need < static_cast<double>(fewest * state.rtt)) {
-        record.flows.clear();
-        return;
-    }
-    record.need = static_cast<Tick>(need);
-    record.line_rate = view_.line_rate(first);
-    record.queued = large ? 0 : std::max<std::int64_t>(new_flows(state) - 1, 0);
-    record.shape = large ? shape_of_large(state) : shape_of(state);
+    record.shape = is_large(record.flows.size()) ? shape_of_large(state) : shape_of(state);
     if (record.flows.size() == 1) {
         record.shape.push_back(is_long(record) ? 1 : 0);
-        record.ack_class = ack_class(first);
+        record.ack_class = ack_class(state.group.flows.front());
     }
-    known_.count(kind_of(record));
-    if (!record.young) {
-        record.own = std::make_shared<Recording>(record.flows.size(), state.rtt);
+}
+
+GroupKey TrajectoryKinds::key_of(const TrajectoryRecord& record) const {
+    GroupKey key = record.shape;
+    if (record.flows.size() == 1) {
+        key.insert(key.end(), {aim_class(record), record.ack_class});
     }
+    return key;
+}
+
+std::int64_t TrajectoryKinds::distance(const TrajectoryRecord& record, const GroupKey& key) const {
+    const std::int64_t* const classes = &key[record.shape.size()];
+    return 2 * std::abs(classes[0] - aim_class(record)) + std::abs(classes[1] - record.ack_class);
+}
+
+/// By additive steps the flows of a large group come to equal rates only if their windows are many packets. Else they keep what
+/// they have come to.
+Settling TrajectoryKinds::settling_of(const GroupState& state) const {
+    const TrajectoryRecord& record = state.trajectory;
+    const bool evens =
+        std::all_of(record.flows.begin(), record.flows.end(), [&](const TrajectoryFlow& flow) {
+            return flow.aim * static_cast<double>(flow.base_rtt) >=
+                   kManyPackets * static_cast<double>(view_.payload());
+        });
+    return evens ? Settling{evening_time(state), record.lone ? kSettlesLone : kSettles}
+                 : Settling{};
+}
+
+/// True if a young flow, which somebody's last packets may have met, has done what `other` did.
+bool TrajectoryKinds::is_like(const GroupState& state, const Trajectory& other) const {
+    const TrajectoryRecord& record = state.trajectory;
+    const double aim = record.flows.front().aim;
+    const auto age = static_cast<double>(record.since - record.begin);
+    const step::Sender& sender = view_.sender(state.group.flows.front());
+    const auto payload = static_cast<double>(view_.payload());
+    const double line = static_cast<double>(record.line_rate) / kBitsPerByteAndTick * payload /
+                        static_cast<double>(view_.data_bytes());
+    const double sent = line * static_cast<double>(view_.lookahead()) + other.advance(0, age) * aim;
+    const double law = other.law(0, age) * aim;
+    const double rate = static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick;
+    return std::abs(static_cast<double>(sender.next_bytes) - sent) <= kLike * sent + 2 * payload &&
+           std::abs(rate - law) <= kLike * law;
+}
+
+double TrajectoryKinds::evening_time(const GroupState& state) const {
+    double aims = 0;
+    for (const TrajectoryFlow& flow : state.trajectory.flows) {
+        aims += flow.aim;
+    }
+    const double rate = aims / static_cast<double>(state.trajectory.flows.size()) *
+                        kBitsPerByteAndTick * static_cast<double>(view_.data_bytes()) /
+                        static_cast<double>(view_.payload());
+    return congestion::evening_trips(view_.law(), rate) * static_cast<double>(state.rtt);
 }
 
 }  // namespace sluice::hybrid

@@ -14,6 +14,9 @@
 
 namespace sluice::hybrid {
 
+/// ACK load is known when a group is so many round trips old.
+inline constexpr Tick kLoadsKnown = 2;
+
 struct TrajectoryFlow {
     std::size_t place = 0;  ///< in the group
     Tick base_rtt = 0;
@@ -22,7 +25,19 @@ struct TrajectoryFlow {
     double acked = 0;    ///< payload bytes
     double age = 0;      ///< a base round trip before, ticks since the group formed
     double advance = 0;  ///< ticks
-    double taken = 0;    ///< of the advance of the one that is followed, so far; ticks
+    // What it follows:
+    std::shared_ptr<const Trajectory> guide;
+    std::size_t guide_flow = 0;  ///< as which one of its flows
+    std::uint32_t kind = kNone;  ///< of the guide
+    double guide_aim = 0;        ///< `aim` as the guide was recorded, or taken up
+    Tick begin = 0;              ///< the guide's age 0
+    double taken = 0;            ///< of the guide's advance so far; ticks
+    bool by_nic = false;         ///< it follows nobody, as its NIC is what limits it
+    // In the present skip:
+    double before = 0;  ///< `taken` as it began
+    double whole =
+        0;  ///< the advance at which its last byte leaves, of a flow whose end can be told; else infinite
+    double sent = 0;  ///< when that is
 };
 
 struct TrajectoryRecord {
@@ -38,17 +53,35 @@ struct TrajectoryRecord {
     bool young = false;                 ///< one flow, which began some time before
     // It is recorded:
     std::shared_ptr<Recording> own;  ///< null: it is not
+    Tick aimed = 0;                  ///< when aims were looked at last
+    bool lone = false;               ///< it has no kind: it is nobody's guide but its own
+    bool asked = false;              ///< it is known whether others want it
     bool kept = false;               ///< for others to follow
     // It follows:
-    std::shared_ptr<const Trajectory> followed;  ///< null: the present skip follows none
+    bool follows = false;                     ///< in the present skip, or the one that is planned
+    bool carries_on = false;                  ///< each flow what it has followed before
     std::shared_ptr<const Trajectory> guide;  ///< of a large group: the one that was followed last
     bool may_join = false;                    ///< others of its kind are recorded in its place
-    Tick from = 0;                            ///< age at which the skip began
+    Tick since = 0;                           ///< when the skip begins
     Tick rises = kNever;                      ///< when laws follow aims that have risen
     Tick lasts = 0;                           ///< the skip
-    bool to_take = false;        ///< it is over, and has not been taken from what is followed
-    bool to_the_end = false;     ///< of a flow
-    std::uint32_t last = kNone;  ///< kind of the one that was followed last
+    bool to_the_end = false;                  ///< of a flow
+    std::uint32_t last = kNone;               ///< kind of the one that was followed last
+
+    /// From `since` on the group follows one that has the same flows; null: none. What it has done before is as much as the other
+    /// one had done.
+    void take_up(const std::shared_ptr<const Trajectory>& followed, std::uint32_t kind) {
+        follows = followed != nullptr;
+        for (std::size_t k = 0; follows && k < flows.size(); ++k) {
+            TrajectoryFlow& flow = flows[k];
+            flow.guide = followed;
+            flow.guide_flow = k;
+            flow.kind = kind;
+            flow.begin = begin;
+            flow.guide_aim = flow.aim;
+            flow.taken = followed->advance(k, static_cast<double>(since - begin));
+        }
+    }
 };
 
 }  // namespace sluice::hybrid

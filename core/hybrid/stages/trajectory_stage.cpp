@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/hybrid/stages/ack_streams.h"
 #include "core/hybrid/stages/stage_list.h"
 #include "core/random.h"
 #include "core/steady/rate_units.h"
@@ -15,23 +16,29 @@ namespace {
 
 /// An aim that has moved by this part of it is another one.
 constexpr double kAimsAgree = 0.002;
-/// A group one of whose aims has moved by more is recorded no longer: laws follow after a while.
-constexpr double kSameAim = 0.005;
-constexpr double kSameAimOfLarge = 0.1;  ///< of a large group
-/// ACK load is known when a group is so many round trips old.
-constexpr Tick kLoadsKnown = 2;
+/// Of flows alone: the furthest kind that one may follow (TrajectoryKinds::distance()).
+constexpr std::int64_t kNear = 4;
 /// What is being recorded is followed further than it is known: by this part of the age, or so many steps.
 constexpr double kGuessed = 0.25;
 constexpr double kFewGuessed = 4;
-/// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
-/// part.
-constexpr double kLike = 0.1;
+/// What others leave of a large group goes on for so much longer than was recorded.
+constexpr double kGuessedOfRest = 0.25;
+/// Of a flow whose end cannot be told, so many packets are sent as a skip ends.
+constexpr std::int64_t kLastPackets = 8;
 
-/// What a group has done before it follows is as much as the other one had done.
-void take_up(TrajectoryRecord& record) {
-    for (std::size_t k = 0; k < record.flows.size(); ++k) {
-        record.flows[k].taken = record.followed->advance(k, static_cast<double>(record.from));
-    }
+/// Of a flow that follows, by `at`; what it has taken included. No more than its message.
+double advance_by(const TrajectoryRecord& record, const TrajectoryFlow& flow, double at) {
+    const double advance =
+        flow.by_nic ? flow.before + at - static_cast<double>(record.since)
+                    : flow.guide->advance(flow.guide_flow, at - static_cast<double>(flow.begin));
+    return std::min(advance, flow.whole);
+}
+
+/// When it has come to `advance`.
+double time_of(const TrajectoryRecord& record, const TrajectoryFlow& flow, double advance) {
+    return flow.by_nic
+               ? static_cast<double>(record.since) + advance - flow.before
+               : static_cast<double>(flow.begin) + flow.guide->age_at(flow.guide_flow, advance);
 }
 
 }  // namespace
@@ -41,12 +48,13 @@ TrajectoryStage::TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const Ph
     : engine_(engine),
       view_(engine.view()),
       loads_(loads),
+      kinds_(view_),
       active_(measured && config.calibrate && config.local() &&
               engine.view().ack_streams() != nullptr && engine.view().counter_unit() > 0 &&
               engine.drops_nothing()) {}
 
 void TrajectoryStage::list(GroupState& state, const steady::GroupFacts& /*facts*/) {
-    state.trajectory.followed.reset();
+    state.trajectory.follows = false;
 }
 
 /// Payload bytes that a skip may take.
@@ -57,7 +65,9 @@ double TrajectoryStage::left(const GroupState& state, const TrajectoryFlow& flow
 
 /// Of a large group, ACKs of its own are part of what it does.
 std::vector<double> TrajectoryStage::aims_of(const GroupState& state, Tick at) const {
-    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()));
+    const TrajectoryRecord& record = state.trajectory;
+    return loads_.fair_aims(state.group, at,
+                            record.carries_on || is_large(state.group.flows.size()));
 }
 
 /// False if one of them is not known.
@@ -83,18 +93,15 @@ bool TrajectoryStage::follow_aims(GroupState& state, Tick at) const {
         record.rises = kNever;
         return take_aims(state, at);
     }
-    record.rises = std::min(record.rises, at + rise_time(state));
+    // On average: it may be anywhere in its steps.
+    const Tick rise_time = congestion::waiting_time(view_.law(), state.rtt) / 2;
+    record.rises = std::min(record.rises, at + rise_time);
     bool known = true;
     for (TrajectoryFlow& flow : record.flows) {
         flow.aim = std::min(flow.aim, aims[flow.place]);
         known = known && flow.aim > 0;
     }
     return known;
-}
-
-/// On average: it may be anywhere in its steps.
-Tick TrajectoryStage::rise_time(const GroupState& state) const {
-    return congestion::waiting_time(view_.law(), state.rtt) / 2;
 }
 
 /// By the flows and the instant at which they met.
@@ -106,92 +113,102 @@ std::uint64_t TrajectoryStage::draw_of(const GroupState& state) const {
     return draw;
 }
 
-/// True if a young flow, which somebody's last packets may have met, has done what `other` did.
-bool TrajectoryStage::is_like(const GroupState& state, const Trajectory& other) const {
+std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
+    return record.lone ? kOfNoKind : known_.kind_of(kinds_.key_of(record));
+}
+
+/// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
+std::shared_ptr<const Trajectory> TrajectoryStage::draw_near(const GroupState& state) {
     const TrajectoryRecord& record = state.trajectory;
-    const double aim = record.flows.front().aim;
-    const auto age = static_cast<double>(record.from);
-    const step::Sender& sender = view_.sender(state.group.flows.front());
-    const auto payload = static_cast<double>(view_.payload());
-    const double line = static_cast<double>(record.line_rate) / kBitsPerByteAndTick * payload /
-                        static_cast<double>(view_.data_bytes());
-    const double sent = line * static_cast<double>(view_.lookahead()) + other.advance(0, age) * aim;
-    const double law = other.law(0, age) * aim;
-    const double rate = static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick;
-    return std::abs(static_cast<double>(sender.next_bytes) - sent) <= kLike * sent + 2 * payload &&
-           std::abs(rate - law) <= kLike * law;
+    std::shared_ptr<const Trajectory> nearest;
+    std::int64_t least = kNear + 1;
+    known_.each_like(record.shape, [&](const GroupKey& key, std::uint32_t kind) {
+        const std::int64_t far = kinds_.distance(record, key);
+        if (far < least) {
+            if (auto found = known_.draw(kind, 1, record.since - record.begin, record.need, 0)) {
+                nearest = std::move(found);
+                least = far;
+            }
+        }
+    });
+    return nearest;
 }
 
 /// A large group stays with the one that it has followed.
 void TrajectoryStage::choose_large(TrajectoryRecord& record, std::uint32_t kind,
                                    std::uint64_t draw) const {
-    if (record.guide != nullptr && known_.goes_on(record.last, *record.guide, record.from)) {
-        record.followed = record.guide;
+    const Tick age = record.since - record.begin;
+    record.follows = record.guide != nullptr && known_.goes_on(record.last, *record.guide, age);
+    if (record.follows || record.lone) {
         return;
     }
     const std::size_t flows = record.flows.size();
-    if (record.last != kNone || !known_.wants(kind, flows, record.need)) {
-        record.followed = known_.draw(kind, flows, record.from, record.need, draw);
+    record.guide = record.last != kNone || !known_.wants(kind, flows, record.need)
+                       ? known_.draw(kind, flows, age, record.need, draw)
+                       : nullptr;
+    record.last = record.guide != nullptr ? kind : record.last;
+    record.take_up(record.guide, kind);
+}
+
+std::shared_ptr<const Trajectory> TrajectoryStage::draw_small(const GroupState& state,
+                                                              std::uint32_t kind,
+                                                              std::uint64_t draw, Tick at) {
+    const TrajectoryRecord& record = state.trajectory;
+    const std::size_t flows = record.flows.size();
+    const bool alone = flows == 1;
+    const Tick age = at - record.begin;
+    std::shared_ptr<const Trajectory> found;
+    const bool wanted =
+        record.last == kNone && !record.young && known_.wants(kind, flows, record.need);
+    if (!wanted || (alone && !known_.claim(kind, at, at + 2 * kLoadsKnown * state.rtt))) {
+        found = known_.draw(kind, flows, age, record.need, draw);
+        if (found == nullptr && alone) {
+            found = draw_near(state);
+        }
     }
-    record.guide = record.followed;
-    if (record.followed != nullptr) {
-        record.last = kind;
-        take_up(record);
-    }
+    return found;
 }
 
 void TrajectoryStage::choose(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     const std::uint32_t kind = kind_of(record);
     const std::uint64_t draw = draw_of(state);
-    const std::size_t flows = record.flows.size();
-    if (is_large(flows)) {
+    if (is_large(record.flows.size())) {
         choose_large(record, kind, draw);
         return;
     }
-    const bool alone = flows == 1;
-    const bool wanted =
-        record.last == kNone && !record.young && known_.wants(kind, flows, record.need);
-    if (!wanted || (alone && !known_.claim(kind, at, at + 2 * kLoadsKnown * state.rtt))) {
-        record.followed = known_.draw(kind, flows, record.from, record.need, draw);
-        if (record.followed == nullptr && alone) {
-            record.followed = draw_near(state);
-        }
-    }
-    if (record.followed != nullptr) {
+    std::shared_ptr<const Trajectory> found = draw_small(state, kind, draw, at);
+    if (found != nullptr) {
         record.last = kind;
     } else if (record.last != kNone) {
         // Nobody has had the present aim: better to go on as before than to stop.
-        record.followed = known_.draw(record.last, flows, record.from, record.need, draw);
+        found = known_.draw(record.last, record.flows.size(), at - record.begin, record.need, draw);
     }
-    if (record.followed != nullptr) {
-        take_up(record);
-    }
+    record.take_up(found, kind);
 }
 
 bool TrajectoryStage::follow(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
-    record.followed.reset();
-    if (record.formed != state.changed || record.flows.empty() || record.kept) {
-        return false;
-    }
-    if (std::exchange(record.to_take, false)) {
-        take_skipped(state);
-    }
-    if (!follow_aims(state, at)) {
+    record.follows = false;
+    if (record.formed != state.changed || record.flows.empty() || record.kept ||
+        !follow_aims(state, at)) {
         return false;
     }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         state.readings[i] = view_.reading(state.group.flows[i]);
     }
-    record.from = at - record.begin;
+    record.since = at;
+    if (record.carries_on) {
+        go_on(state, at);
+        return true;
+    }
     choose(state, at);
-    if (record.young && (record.followed == nullptr || !is_like(state, *record.followed))) {
+    if (record.young && (!record.follows || !kinds_.is_like(state, *record.flows.front().guide))) {
         record.flows.clear();
-        record.followed.reset();
+        record.follows = false;
     }
     record.young = false;
-    return record.followed != nullptr;
+    return record.follows;
 }
 
 bool TrajectoryStage::is_outdated(const GroupState& state, Tick at) const {
@@ -205,49 +222,90 @@ bool TrajectoryStage::is_outdated(const GroupState& state, Tick at) const {
     });
 }
 
-/// The age up to which it may be followed now.
-double TrajectoryStage::known_to(const TrajectoryRecord& record) const {
-    const Trajectory& followed = *record.followed;
-    const auto reach = static_cast<double>(followed.extended_reach());
-    if (record.guide == nullptr || !known_.grows(record.last, followed)) {
-        return reach;
+/// Until when what a flow follows is known, or guessed.
+double TrajectoryStage::known_until(const TrajectoryRecord& record,
+                                    const TrajectoryFlow& flow) const {
+    const Trajectory& guide = *flow.guide;
+    const auto begin = static_cast<double>(flow.begin);
+    const auto step = static_cast<double>(guide.step());
+    auto reach = static_cast<double>(guide.extended_reach());
+    if (record.carries_on) {
+        reach = std::max(reach, (1 + kGuessedOfRest) * static_cast<double>(guide.reach()));
     }
-    const auto from = static_cast<double>(record.from);
-    return std::max(reach, from + std::max(kGuessed * from,
-                                           kFewGuessed * static_cast<double>(followed.step())));
+    if (!is_large(guide.flows()) || !known_.grows(flow.kind, guide)) {
+        return begin + reach;
+    }
+    const double age = static_cast<double>(record.since - flow.begin);
+    return begin + std::max(reach, age + std::max(kGuessed * age, kFewGuessed * step));
+}
+
+/// When the last byte of a flow leaves by a port that it shares: then the others have its part.
+double TrajectoryStage::leaves(const GroupState& state, const TrajectoryFlow& flow) const {
+    const FlowSlot slot = state.group.flows[flow.place];
+    const std::vector<PortId>& way = view_.tracks(slot).data;
+    Tick takes = 0;
+    for (std::size_t hop = 0; hop < way.size() && state.group.flows.size() > 1; ++hop) {
+        const auto shares = [&](FlowSlot other) {
+            const std::vector<PortId>& ports = view_.tracks(other).data;
+            return other != slot && std::find(ports.begin(), ports.end(), way[hop]) != ports.end();
+        };
+        if (std::any_of(state.group.flows.begin(), state.group.flows.end(), shares)) {
+            return flow.sent + static_cast<double>(takes);
+        }
+        takes +=
+            view_.ack_streams()->hop_time(way[hop], static_cast<std::int32_t>(view_.data_bytes()));
+    }
+    return flow.sent;
+}
+
+/// When a flow of a group that follows ends, or comes to its last packets.
+double TrajectoryStage::end_of(const GroupState& state, TrajectoryFlow& flow) const {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    const TrajectoryRecord& record = state.trajectory;
+    const FlowSlot slot = state.group.flows[flow.place];
+    const step::Sender& sender = view_.sender(slot);
+    const bool may_tell = trusts_ends_ && engine_.may_tell(slot);
+    const double bytes =
+        may_tell ? static_cast<double>(sender.size - sender.next_bytes) : left(state, flow);
+    flow.before = flow.taken;
+    const double whole = flow.taken + bytes / flow.aim;
+    const double at = time_of(record, flow, whole);
+    flow.whole = may_tell ? whole : kInfinite;
+    flow.sent = may_tell ? std::max(at, static_cast<double>(record.since)) : kInfinite;
+    if (may_tell) {
+        return leaves(state, flow);
+    }
+    // What new flows have sent of their first round trips stands in one queue.
+    return at - static_cast<double>(record.queued * view_.lookahead());
 }
 
 void TrajectoryStage::limit(SkipPlan& plan) {
     GroupState& state = plan.state;
     TrajectoryRecord& record = state.trajectory;
-    if (record.followed == nullptr) {
+    if (!record.follows) {
         plan.spared = record.own != nullptr && record.formed == state.changed;
         plan.longest = plan.spared ? 0 : plan.longest;
         return;
     }
-    const Trajectory& followed = *record.followed;
-    const auto from = static_cast<double>(record.from);
-    double end = std::min(known_to(record),
-                          from + static_cast<double>(std::min(plan.most, record.rises - plan.at)));
+    const auto begin = static_cast<double>(plan.at);
+    double end = begin + static_cast<double>(std::min(plan.most, record.rises - plan.at));
+    for (const TrajectoryFlow& flow : record.flows) {
+        end = std::min(end, known_until(record, flow));
+    }
     record.to_the_end = false;
-    for (std::size_t k = 0; k < record.flows.size(); ++k) {
-        const TrajectoryFlow& flow = record.flows[k];
-        const double whole = flow.taken + left(state, flow) / flow.aim;
-        const double age = followed.age_at(k, whole);
-        record.to_the_end = record.to_the_end || age < end;
-        end = std::min(end, age);
+    for (TrajectoryFlow& flow : record.flows) {
+        const double last = end_of(state, flow);
+        record.to_the_end = record.to_the_end || last < end;
+        end = std::min(end, last);
     }
-    if (record.to_the_end) {
-        // What new flows have sent of their first round trips stands in one queue.
-        end -= static_cast<double>(record.queued * view_.lookahead());
-    }
-    const double dt = std::max(std::floor(end - from), 0.0);
+    const double dt = std::max(std::floor(end - begin), 0.0);
     plan.longest = static_cast<Tick>(dt);
     plan.rates_are_known = true;
-    for (std::size_t k = 0; k < record.flows.size() && dt > 0; ++k) {
-        const TrajectoryFlow& flow = record.flows[k];
-        const double advance = std::max(followed.advance(k, from + dt) - flow.taken, 0.0);
-        state.rate[flow.place] = advance * flow.aim / dt / static_cast<double>(view_.payload());
+    for (const TrajectoryFlow& flow : record.flows) {
+        const double advance = dt > 0 ? advance_by(record, flow, begin + dt) - flow.taken : 0;
+        state.rate[flow.place] =
+            dt > 0 ? std::max(advance, 0.0) * flow.aim / dt / static_cast<double>(view_.payload())
+                   : 0;
     }
 }
 
@@ -255,129 +313,56 @@ void TrajectoryStage::settle(GroupState& state, Tick dt) {
     TrajectoryRecord& record = state.trajectory;
     record.own.reset();  // what is skipped is not recorded
     record.lasts = dt;
-    if (record.followed != nullptr && record.to_the_end) {
+    if (record.follows && record.to_the_end) {
         state.planned_end = PhaseEnd::finisher_near;
     }
 }
 
 double TrajectoryStage::mean_ratio(const GroupState& state, std::size_t flow, Tick first) const {
     const TrajectoryRecord& record = state.trajectory;
-    if (record.followed == nullptr || first <= 0 || record.lasts <= 0) {
+    if (!record.follows || first <= 0 || record.lasts <= 0) {
         return 1;
     }
     const auto found = std::find_if(record.flows.begin(), record.flows.end(),
                                     [flow](const auto& one) { return one.place == flow; });
-    const auto k = static_cast<std::size_t>(found - record.flows.begin());
     const auto mean_over = [&](Tick length) {
-        const auto from = static_cast<double>(record.from);
-        const auto ticks = static_cast<double>(length);
-        const double advance = record.followed->advance(k, from + ticks) - record.flows[k].taken;
-        return std::max(advance, 0.0) / ticks;
+        const double advance =
+            advance_by(record, *found, static_cast<double>(record.since + length)) - found->before;
+        return std::max(advance, 0.0) / static_cast<double>(length);
     };
     const double whole = mean_over(record.lasts);
     return whole > 0 ? mean_over(first) / whole : 1;
 }
 
 void TrajectoryStage::shorten(GroupState& state, Tick dt) {
-    if (state.trajectory.followed == nullptr || dt <= 0) {
+    if (!state.trajectory.follows || dt <= 0) {
         return;
     }
     for (std::size_t flow = 0; flow < state.rate.size(); ++flow) {
         state.rate[flow] *= mean_ratio(state, flow, dt);
     }
     state.trajectory.lasts = dt;
+    state.trajectory.to_the_end = false;
 }
 
 /// Laws resume as those of the recorded group would have gone on.
 std::int64_t TrajectoryStage::restore(GroupState& state) {
     TrajectoryRecord& record = state.trajectory;
-    const auto age = static_cast<double>(state.until - record.begin);
-    for (std::size_t k = 0; record.followed != nullptr && k < record.flows.size(); ++k) {
-        const FlowSlot flow = state.group.flows[record.flows[k].place];
-        const double rate =
-            record.followed->law(k, age) * record.flows[k].aim * kBitsPerByteAndTick;
-        const double change = rate / static_cast<double>(view_.reading(flow).rate);
-        engine_.resume_law(flow, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
+    for (std::size_t k = 0; record.follows && k < record.flows.size(); ++k) {
+        TrajectoryFlow& flow = record.flows[k];
+        const FlowSlot slot = state.group.flows[flow.place];
+        const auto age = static_cast<double>(state.until - flow.begin);
+        const double rate = flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
+        const double change = rate / static_cast<double>(view_.reading(slot).rate);
+        engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
                            state.until);
-    }
-    record.to_take = record.followed != nullptr;
-    return 0;
-}
-
-/// Of the advance of the one that is followed, the last skip has taken its part.
-void TrajectoryStage::take_skipped(GroupState& state) const {
-    TrajectoryRecord& record = state.trajectory;
-    for (TrajectoryFlow& flow : record.flows) {
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
         flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
-    }
-}
-
-void TrajectoryStage::observe(GroupState& state, Tick at) {
-    TrajectoryRecord& record = state.trajectory;
-    record.followed.reset();
-    if (record.own != nullptr && record.formed == state.changed) {
-        this->record(state, at);
-    }
-}
-
-/// Steps that have ended by the present readings, as long as laws aim at the same.
-void TrajectoryStage::record(GroupState& state, Tick at) {
-    TrajectoryRecord& record = state.trajectory;
-    const bool known = at - record.begin >= kLoadsKnown * state.rtt;
-    const bool large = is_large(record.flows.size());
-    const double same = large ? kSameAimOfLarge : kSameAim;
-    const std::vector<double> aims = aims_of(state, at);
-    for (std::size_t k = 0; k < record.flows.size(); ++k) {
-        TrajectoryFlow& flow = record.flows[k];
-        const double aim = aims[flow.place];
-        flow.aim = known ? flow.aim : aim;
-        if (!(aim > 0) || std::abs(aim - flow.aim) > same * flow.aim) {
-            record.own.reset();
-            return;
+        if (record.carries_on || is_large(record.flows.size())) {
+            carried_.carry(slot, engine_.id_of(slot), flow, state.until);
         }
-        record_flow(state, flow, k, aim, at);
     }
-    if (known && !record.kept) {
-        keep(record);
-    } else if (record.own->trajectory->is_complete() && large) {
-        record.own->trajectory->halve();
-    } else if (record.own->trajectory->is_complete()) {
-        record.own.reset();
-    }
-}
-
-void TrajectoryStage::record_flow(GroupState& state, TrajectoryFlow& flow, std::size_t k,
-                                  double aim, Tick at) {
-    const TrajectoryRecord& record = state.trajectory;
-    Trajectory& own = *record.own->trajectory;
-    const auto step = static_cast<double>(own.step());
-    const steady::FlowReading& reading = state.readings[flow.place];
-    const auto age = static_cast<double>(reading.progress - record.begin - flow.base_rtt);
-    const double more = (static_cast<double>(reading.acked) - flow.acked) / aim;
-    const auto step_end = [&] { return static_cast<double>(own.advances(k) + 1) * step; };
-    while (age > flow.age && step_end() <= age) {
-        const double part = (step_end() - flow.age) / (age - flow.age);
-        own.add_advance(k, flow.advance + part * more);
-    }
-    flow.age = age;
-    flow.advance += more;
-    flow.acked = static_cast<double>(reading.acked);
-    while (static_cast<double>(own.laws(k) + 1) * step <= static_cast<double>(at - record.begin)) {
-        own.add_law(k, static_cast<double>(reading.rate) / kBitsPerByteAndTick / aim);
-    }
-}
-
-/// The group's kind is known by now: it is recorded on if others of it want that.
-void TrajectoryStage::keep(TrajectoryRecord& record) {
-    const std::uint32_t kind = kind_of(record);
-    record.kept = known_.wants(kind, record.flows.size(), record.need);
-    if (record.kept) {
-        known_.keep(kind, record.own);
-    } else {
-        record.own.reset();
-        record.may_join = is_large(record.flows.size());
-    }
+    return 0;
 }
 
 std::unique_ptr<SkipStage> make_trajectory_stage(StageContext& context) {

@@ -11,8 +11,11 @@
 #include "core/calibration/trajectories.h"
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
+#include "core/hybrid/phase_watcher.h"
 #include "core/hybrid/skip_stage.h"
+#include "core/hybrid/stages/carried_trajectories.h"
 #include "core/hybrid/stages/port_loads.h"
+#include "core/hybrid/stages/trajectory_kinds.h"
 
 namespace sluice::hybrid {
 
@@ -24,9 +27,7 @@ class TrajectoryStage final : public SkipStage {
 
     /// False: groups neither are recorded nor follow.
     bool is_active() const { return active_; }
-    /// Most flows of a group that is recorded.
-    static constexpr std::size_t kMostFlows = 128;
-    /// A group of more flows has formed.
+    /// A group has formed that is neither recorded nor follows: it has more flows than TrajectoryKinds::kMostFlows.
     static void leave_out(GroupState& state);
     /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there.
     void form(GroupState& state, Tick at);
@@ -34,6 +35,16 @@ class TrajectoryStage final : public SkipStage {
     static bool joins(GroupState& state) { return std::exchange(state.trajectory.may_join, false); }
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
     bool follow(GroupState& state, Tick at);
+    /// Of a group whose skip has ended as planned at `at`: flows whose last byte has left by then, and which can be told
+    /// (PhaseEngine::tell()), and when their last ACKs come.
+    std::vector<ToldEnd> ends(const GroupState& state, Tick at) const;
+    /// Flows of a group that has formed at `at` go on with what each has followed before, though others have ended. False:
+    /// one has followed nothing, or not long enough.
+    bool carry_on(GroupState& state, Tick at);
+    /// Links fail or are repaired: packets may be lost, and from here on ends are executed.
+    void links_change() { trusts_ends_ = false; }
+    /// They do not, as they have come to where it ended.
+    void forget(const GroupState& state);
     /// A group's skip has begun to follow, and its laws aim at something else by now.
     bool is_outdated(const GroupState& state, Tick at) const;
     /// A flow's mean rate over the first `first` ticks of the present skip, divided by its mean over the whole skip; 1 where
@@ -48,38 +59,38 @@ class TrajectoryStage final : public SkipStage {
     std::int64_t restore(GroupState& state) override;
 
   private:
-    bool may_form(const GroupState& state) const;
-    void list_flows(GroupState& state, Tick at) const;
-    GroupKey shape_of(const GroupState& state) const;
-    bool has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const;
-    memo::ConflictGraph graph_of(const GroupState& state) const;
-    GroupKey shape_of_large(GroupState& state) const;
-    std::int64_t new_flows(const GroupState& state) const;
-    bool is_exchange(const GroupState& state) const;
-    bool is_fresh(FlowSlot flow) const;
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
     std::vector<double> aims_of(const GroupState& state, Tick at) const;
     bool take_aims(GroupState& state, Tick at) const;
-    Tick rise_time(const GroupState& state) const;
     bool follow_aims(GroupState& state, Tick at) const;
     std::uint32_t kind_of(const TrajectoryRecord& record);
     void choose(GroupState& state, Tick at);
-    void take_skipped(GroupState& state) const;
     void choose_large(TrajectoryRecord& record, std::uint32_t kind, std::uint64_t draw) const;
-    double known_to(const TrajectoryRecord& record) const;
+    std::shared_ptr<const Trajectory> draw_small(const GroupState& state, std::uint32_t kind,
+                                                 std::uint64_t draw, Tick at);
+    double known_until(const TrajectoryRecord& record, const TrajectoryFlow& flow) const;
+    double leaves(const GroupState& state, const TrajectoryFlow& flow) const;
+    double end_of(const GroupState& state, TrajectoryFlow& flow) const;
+    void go_on(GroupState& state, Tick at);
+    bool stays(const GroupState& state, Tick at);
+    bool was_exchange(const GroupState& state) const;
+    void complete(TrajectoryRecord& record, Tick at);
+    void follow_own(TrajectoryRecord& record, Tick at);
+    void carry_own(const GroupState& state, std::uint32_t kind);
     std::shared_ptr<const Trajectory> draw_near(const GroupState& state);
-    std::int64_t ack_class(FlowSlot flow) const;
     std::uint64_t draw_of(const GroupState& state) const;
-    bool is_like(const GroupState& state, const Trajectory& other) const;
     void record(GroupState& state, Tick at);
     void record_flow(GroupState& state, TrajectoryFlow& flow, std::size_t k, double aim, Tick at);
-    void keep(TrajectoryRecord& record);
+    void keep(GroupState& state);
 
     PhaseEngine& engine_;
     NetworkView& view_;
     PortLoads& loads_;
+    TrajectoryKinds kinds_;
     bool active_;
+    bool trusts_ends_ = true;
     Trajectories known_;
+    CarriedTrajectories carried_;
 };
 
 }  // namespace sluice::hybrid

@@ -40,7 +40,9 @@ class WatcherStage final : public SkipStage {
     }
     void finish(GroupState& state) override {
         if (watcher_ != nullptr) {
-            watcher_->after_skip(watched(state, state.since), state.packets);
+            WatchedSkip skip = watched(state, state.since);
+            skip.ends = trajectories_.ends(state, state.until);
+            watcher_->after_skip(skip, state.packets);
         }
     }
 
@@ -63,7 +65,8 @@ class WatcherStage final : public SkipStage {
                 state.rtt,
                 report_.times(),
                 holds_shares,
-                state.record.predicted ? state.record.entry : kNone};
+                state.record.predicted ? state.record.entry : kNone,
+                {}};
     }
 
     const NetworkView& view_;

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <memory>
 
 namespace sluice::hybrid {
@@ -143,6 +144,54 @@ TEST_CASE("unit.trajectories.that_are_halved_say_the_same_at_every_second_step")
     one.add_advance(0, 64);
     one.add_advance(1, 64);
     CHECK(one.advance(0, 80) == doctest::Approx(64));
+}
+
+TEST_CASE("unit.trajectories.of_large_groups_are_complete_once_they_have_settled") {
+    constexpr std::size_t kFlows = kFewFlows + 1;
+    // Of the first half of the flows ever faster, by `more` a step.
+    const auto steps_until_complete = [&](double more, std::size_t settles) {
+        Trajectory one(kFlows, 10, Settling{1000, static_cast<Tick>(settles)});
+        std::size_t steps = 0;
+        for (double advance = 0; !one.is_complete(); ++steps) {
+            advance += 10 * (1 + more * static_cast<double>(steps));
+            for (std::size_t f = 0; f < kFlows; ++f) {
+                one.add_advance(f, advance);
+                one.add_law(f, 1);
+            }
+        }
+        return steps;
+    };
+    CHECK(steps_until_complete(0, 64) == 64);
+    CHECK(steps_until_complete(0, 128) == 128);
+    CHECK(steps_until_complete(0.001, 64) == 256);
+    CHECK(steps_until_complete(0, 0) == 256);
+}
+
+TEST_CASE("unit.trajectories.rates_of_a_large_group_come_to_one_beyond_its_end") {
+    constexpr std::size_t kFlows = kFewFlows + 1;
+    constexpr double kEvening = 400;
+    Trajectory one(kFlows, 10, Settling{kEvening, 64});
+    for (int step = 1; step <= 64; ++step) {
+        for (std::size_t f = 0; f < kFlows; ++f) {
+            // One has seven tenths more than the others, so that the mean is 1.1.
+            one.add_advance(f, (f == 0 ? 1.7 : 1.0) * 10 * step);
+            one.add_law(f, 1);
+        }
+    }
+    const auto rate = [&](std::size_t flow, double age) {
+        return one.advance(flow, age + 1) - one.advance(flow, age);
+    };
+    // The mean of the later half is that of a quarter before the end.
+    const double excess = 0.6 * std::exp(-160 / kEvening);
+    CHECK(rate(0, 640) == doctest::Approx(1.1 + excess).epsilon(1e-2));
+    CHECK(rate(0, 640 + kEvening) == doctest::Approx(1.1 + excess / std::exp(1)).epsilon(1e-2));
+    CHECK(rate(0, 640 + 20 * kEvening) == doctest::Approx(1.1).epsilon(1e-2));
+    CHECK(rate(3, 640 + 20 * kEvening) == doctest::Approx(1.1).epsilon(1e-2));
+    for (const double age : {700.0, 1000.0, 3000.0, 30'000.0}) {
+        CHECK(one.age_at(0, one.advance(0, age)) == doctest::Approx(age).epsilon(2e-3));
+        CHECK(one.age_at(3, one.advance(3, age)) == doctest::Approx(age).epsilon(2e-3));
+    }
+    CHECK(one.extended_reach() > kSecond);
 }
 
 TEST_CASE("unit.trajectories.of_large_groups_are_followed_while_they_grow") {

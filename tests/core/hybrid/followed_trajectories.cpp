@@ -19,12 +19,12 @@ PhaseConfig packets() {
     return config;
 }
 
-/// Two leaves of four hosts each and one spine, whose cables are as fast as the hosts': who crosses, meets.
-Case crossed(std::vector<FlowSpec> flows) {
+/// Two leaves of so many hosts each and one spine, whose cables are as fast as the hosts': who crosses, meets.
+Case crossed(std::vector<FlowSpec> flows, std::uint32_t hosts = 4) {
     LeafSpineParams shape;
     shape.leaves = 2;
     shape.spines = 1;
-    shape.hosts_per_leaf = 4;
+    shape.hosts_per_leaf = hosts;
     Case given;
     given.topology = build_leaf_spine(shape);
     given.config.congestion.law = congestion::Law::hpcc;
@@ -93,6 +93,61 @@ TEST_CASE("unit.trajectories.all_to_alls_do_as_those_before_them_in_the_mean") {
 
 TEST_CASE("unit.trajectories.two_engines_agree_on_all_to_alls") {
     check_two_engines(crossed(all_to_alls(20, 3'000'000)), 30);
+}
+
+TEST_CASE("unit.trajectories.ends_that_are_told_leave_every_port_its_packets") {
+    std::vector<FlowSpec> flows = all_to_alls(12, 3'000'100);
+    for (const FlowSpec& other : pairs(30)) {
+        flows.push_back(other);
+        flows.back().start += 30 * kMillisecond;
+    }
+    const Case given = crossed(flows);
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    REQUIRE(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 4);
+    for (std::size_t port = 0; port < all.outcome.ports.size(); ++port) {
+        CHECK(made.outcome.ports[port].tx_packets == all.outcome.ports[port].tx_packets);
+        CHECK(made.outcome.ports[port].tx_bytes == all.outcome.ports[port].tx_bytes);
+    }
+    for (const FlowResult& flow : made.outcome.flows) {
+        CHECK(flow.received > flow.start);
+        CHECK(flow.finish > flow.received);
+        CHECK(flow.finish < kNever);
+    }
+}
+
+TEST_CASE("unit.trajectories.a_message_may_wait_behind_one_that_is_told") {
+    // Of one connection, one behind the other: the second has its turn when the first has left.
+    std::vector<FlowSpec> flows;
+    for (int i = 0; i < 24; ++i) {
+        FlowSpec message = flow(static_cast<NodeId>(i % 4), 4, 2'000'000, i * kMillisecond);
+        message.connection = static_cast<ConnectionId>(i);
+        flows.push_back(message);
+        message.start += 20 * kMicrosecond;
+        flows.push_back(message);
+    }
+    const Case given = crossed(flows);
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.01));
+    for (std::size_t i = 0; i < flows.size(); i += 2) {
+        CHECK(made.outcome.flows[i].received < made.outcome.flows[i + 1].received);
+    }
+}
+
+TEST_CASE("unit.trajectories.an_exchange_that_others_cross_goes_on_by_itself") {
+    // One all-to-all, and later a message from elsewhere to one of its hosts: nobody has done this before.
+    Case given = crossed({}, 8);
+    for (NodeId host = 0; host < 8; ++host) {
+        for (NodeId other = 1; other < 8; ++other) {
+            given.flows.push_back(
+                flow(host, (host + other) % 8, 5'000'000, host * 3 * kMicrosecond));
+        }
+    }
+    given.flows.push_back(flow(8, 0, 10'000'000, 1500 * kMicrosecond));
+    given.config.format.payload = 250;  // windows are of many packets
+    check_mean(given, 0.015, 3);
+    check_two_engines(given, 8);
 }
 
 TEST_CASE("unit.trajectories.incasts_keep_their_shares") {

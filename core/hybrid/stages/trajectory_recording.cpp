@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How groups are recorded, from the instant on at which they form.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/hybrid/stages/trajectory_stage.h"
+#include "core/steady/rate_units.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// A group one of whose aims has moved by more is recorded no longer: laws follow after a while.
+constexpr double kSameAim = 0.005;
+constexpr double kSameAimOfLarge = 0.1;  ///< of a large group
+/// Of an exchange that others have joined, at least this part is what it was.
+constexpr double kMostlyBefore = 0.75;
+/// A group of which a flow ends sooner, in round trips, is executed.
+constexpr Tick kFewestRoundTrips = 8;
+constexpr Tick kFewestOfLarge = 2;
+/// The same of a new flow alone: how its law comes down from line rate depends, by a fraction of a round trip, on what ACKs
+/// its neighbours' last messages still have under way.
+constexpr Tick kFewestOfNew = 48;
+/// A flow alone of at most so many round trips may be on the way of one that has been alone from the beginning.
+constexpr Tick kYoung = 8;
+/// How far ahead the first end of a flow is looked for in a large group, in round trips.
+constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
+
+}  // namespace
+
+void TrajectoryStage::leave_out(GroupState& state) {
+    state.trajectory = TrajectoryRecord{};
+    state.trajectory.formed = state.changed;
+}
+
+void TrajectoryStage::form(GroupState& state, Tick at) {
+    TrajectoryRecord& record = state.trajectory;
+    leave_out(state);
+    if (!active_ || !kinds_.may_form(state)) {
+        return;
+    }
+    record.begin = at;
+    kinds_.list_flows(state, at);
+    const FlowSlot first = state.group.flows[record.flows.front().place];
+    if (record.flows.size() == 1 && !kinds_.is_fresh(first) && view_.sender(first).skipped == 0) {
+        const Tick begin = view_.start(first) + view_.lookahead();
+        record.young = at - begin < kYoung * state.rtt;
+        record.begin = record.young ? begin : at;
+    }
+    const bool large = is_large(record.flows.size());
+    double need =
+        static_cast<double>(large ? kMostTripsOfLarge : kMaxBins) * static_cast<double>(state.rtt);
+    const bool known = take_aims(state, at);
+    for (TrajectoryFlow& flow : record.flows) {
+        flow.advance /= known ? flow.aim : 1;
+        need = known ? std::min(need, left(state, flow) / flow.aim) : 0;
+    }
+    const bool is_new = record.flows.size() == 1 && (record.young || kinds_.is_fresh(first));
+    const Tick fewest = is_new ? kFewestOfNew : large ? kFewestOfLarge : kFewestRoundTrips;
+    if (need < static_cast<double>(fewest * state.rtt)) {
+        record.flows.clear();
+        return;
+    }
+    record.need = static_cast<Tick>(need);
+    record.line_rate = view_.line_rate(first);
+    record.queued = large ? 0 : std::max<std::int64_t>(kinds_.new_flows(state) - 1, 0);
+    record.lone = large && !kinds_.is_exchange(state);
+    const Settling settling = large ? kinds_.settling_of(state) : Settling{};
+    if (record.lone && (settling.steps == 0 || !trusts_ends_ || !was_exchange(state))) {
+        record.flows.clear();
+        return;
+    }
+    if (!record.lone) {
+        kinds_.name(state);
+        known_.count(kind_of(record));
+    }
+    if (!record.young) {
+        record.own = std::make_shared<Recording>(record.flows.size(), state.rtt, settling);
+    }
+}
+
+/// Others have joined an exchange: most of its flows have been in one.
+bool TrajectoryStage::was_exchange(const GroupState& state) const {
+    const auto before =
+        std::count_if(state.group.flows.begin(), state.group.flows.end(),
+                      [this](FlowSlot flow) { return carried_.has(flow, engine_.id_of(flow)); });
+    return static_cast<double>(before) >=
+           kMostlyBefore * static_cast<double>(state.group.flows.size());
+}
+
+void TrajectoryStage::observe(GroupState& state, Tick at) {
+    TrajectoryRecord& record = state.trajectory;
+    record.follows = false;
+    if (record.own != nullptr && record.formed == state.changed) {
+        this->record(state, at);
+    }
+}
+
+/// Steps that have ended by the present readings, as long as laws aim at the same.
+void TrajectoryStage::record(GroupState& state, Tick at) {
+    TrajectoryRecord& record = state.trajectory;
+    const bool known = at - record.begin >= kLoadsKnown * state.rtt;
+    const bool large = is_large(record.flows.size());
+    const double same = large ? kSameAimOfLarge : kSameAim;
+    const bool look = !large || !known || at - record.aimed >= state.rtt;
+    std::vector<double> aims;
+    if (look) {
+        aims = aims_of(state, at);
+        record.aimed = at;
+    } else {
+        aims.resize(record.flows.size());
+        for (const TrajectoryFlow& flow : record.flows) {
+            aims[flow.place] = flow.aim;
+        }
+    }
+    for (std::size_t k = 0; k < record.flows.size(); ++k) {
+        TrajectoryFlow& flow = record.flows[k];
+        const double aim = aims[flow.place];
+        flow.aim = known ? flow.aim : aim;
+        if (!(aim > 0) || std::abs(aim - flow.aim) > same * flow.aim) {
+            record.own.reset();
+            return;
+        }
+        record_flow(state, flow, k, aim, at);
+    }
+    if (known && !std::exchange(record.asked, known)) {
+        keep(state);
+    } else if (look && record.own->trajectory->is_complete()) {
+        complete(record, at);
+    }
+}
+
+/// The recording is: a large group that has settled goes on by itself, or else is recorded on. A small one is executed.
+void TrajectoryStage::complete(TrajectoryRecord& record, Tick at) {
+    if (!is_large(record.flows.size())) {
+        record.own.reset();
+    } else if (record.own->trajectory->settles()) {
+        follow_own(record, at);
+    } else {
+        record.own->trajectory->halve();
+    }
+}
+
+/// The recording of a large group is complete: it goes on as it has settled. Others may follow it, whether or not anybody has
+/// asked for one.
+void TrajectoryStage::follow_own(TrajectoryRecord& record, Tick at) {
+    record.last = kind_of(record);
+    if (!record.kept && !record.lone) {
+        known_.keep(record.last, record.own);
+    }
+    record.guide = record.own->trajectory;
+    record.since = at;
+    record.take_up(record.guide, record.last);
+    record.follows = false;
+    record.own.reset();
+    record.kept = false;
+    record.may_join = true;
+}
+
+void TrajectoryStage::record_flow(GroupState& state, TrajectoryFlow& flow, std::size_t k,
+                                  double aim, Tick at) {
+    const TrajectoryRecord& record = state.trajectory;
+    Trajectory& own = *record.own->trajectory;
+    const auto step = static_cast<double>(own.step());
+    const steady::FlowReading& reading = state.readings[flow.place];
+    const auto age = static_cast<double>(reading.progress - record.begin - flow.base_rtt);
+    const double more = (static_cast<double>(reading.acked) - flow.acked) / aim;
+    const auto step_end = [&] { return static_cast<double>(own.advances(k) + 1) * step; };
+    while (age > flow.age && step_end() <= age) {
+        const double part = (step_end() - flow.age) / (age - flow.age);
+        own.add_advance(k, flow.advance + part * more);
+    }
+    flow.age = age;
+    flow.advance += more;
+    flow.acked = static_cast<double>(reading.acked);
+    while (static_cast<double>(own.laws(k) + 1) * step <= static_cast<double>(at - record.begin)) {
+        own.add_law(k, static_cast<double>(reading.rate) / kBitsPerByteAndTick / aim);
+    }
+}
+
+/// The group's kind is known by now: it is recorded on if others of it want that.
+void TrajectoryStage::keep(GroupState& state) {
+    TrajectoryRecord& record = state.trajectory;
+    if (record.lone) {
+        return;
+    }
+    const std::uint32_t kind = kind_of(record);
+    record.kept = known_.wants(kind, record.flows.size(), record.need);
+    if (record.kept) {
+        known_.keep(kind, record.own);
+        carry_own(state, kind);
+    } else if (is_large(record.flows.size())) {
+        record.may_join = true;
+    } else {
+        record.own.reset();
+    }
+}
+
+}  // namespace sluice::hybrid
