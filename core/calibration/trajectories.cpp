@@ -134,14 +134,15 @@ double Trajectory::settled_slope() const {
 double Trajectory::advance_beyond(std::size_t flow, double time) const {
     const auto step = static_cast<double>(step_);
     const double last = last_slope(flow);
-    if (!(settling_.evening > 0)) {
+    if (!(settling_.convergence > 0)) {
         return last * time / step;
     }
     const double mean = settled_slope();
     // The later half's mean is that of a quarter before the end.
     const double quarter = static_cast<double>(advances(flow)) * step / 4;
-    const double excess = (last - mean) * std::exp(-quarter / settling_.evening);
-    return (mean * time + excess * settling_.evening * (1 - std::exp(-time / settling_.evening))) /
+    const double excess = (last - mean) * std::exp(-quarter / settling_.convergence);
+    return (mean * time +
+            excess * settling_.convergence * (1 - std::exp(-time / settling_.convergence))) /
            step;
 }
 
@@ -188,8 +189,8 @@ double Trajectory::time_beyond(std::size_t flow, double more) const {
     const double slope = last_slope(flow);
     double time = slope > 0 ? more / slope * static_cast<double>(step_)
                             : std::numeric_limits<double>::infinity();
-    for (int round = 0; settling_.evening > 0 && round < kRounds && std::isfinite(time) && time > 0;
-         ++round) {
+    for (int round = 0;
+         settling_.convergence > 0 && round < kRounds && std::isfinite(time) && time > 0; ++round) {
         time *= more / advance_beyond(flow, time);
     }
     return time;

@@ -29,9 +29,10 @@ inline constexpr std::uint32_t kOfNoKind = kNone - 1;
 
 /// How a large group settles (docs/models/phases.md, Large groups).
 struct Settling {
-    double evening =
-        0;  ///< ticks in which differences between its flows' rates shrink to a part of 1/e; 0: they stay
-    Tick steps = 0;  ///< it may have settled after so many; 0: it never has
+    /// Ticks in which differences between its flows' rates shrink to a part of 1/e; 0: they stay.
+    double convergence = 0;
+    /// It may have settled after so many; 0: it never has.
+    Tick steps = 0;
 };
 
 /// What the flows of one group did, in steps of equal length, by their place in the kind. A flow's *advance* at an age is what

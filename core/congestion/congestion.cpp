@@ -107,9 +107,9 @@ double target_utilization(const Parameters& parameters) {
                             [](auto law, const auto& p) { return law.target_utilization(p); });
 }
 
-double evening_trips(const Parameters& parameters, double rate) {
-    return visit_parameters(parameters,
-                            [rate](auto law, const auto& p) { return law.evening_trips(p, rate); });
+double convergence_trips(const Parameters& parameters, double rate) {
+    return visit_parameters(
+        parameters, [rate](auto law, const auto& p) { return law.convergence_trips(p, rate); });
 }
 
 int int_multiplier(const Parameters& parameters) {

@@ -87,7 +87,7 @@ Tick swing_period(const Parameters& parameters, const Crowd& crowd);
 double target_utilization(const Parameters& parameters);
 /// Base round trips in which differences between the rates of flows that share a port shrink to a part of 1/e, where each
 /// has about `rate`, bits/s; 0: nothing is known of that.
-double evening_trips(const Parameters& parameters, double rate);
+double convergence_trips(const Parameters& parameters, double rate);
 /// The multiplier of INT's units (int_record.h).
 int int_multiplier(const Parameters& parameters);
 

@@ -382,7 +382,7 @@ struct Hooks : LawHooks {
     static double target_utilization(const Parameters& p) { return p.target_utilization; }
     /// A rate takes the same part off whatever it is, and AI is added: what one has more than another becomes less by
     /// AI / rate in each round trip.
-    static double evening_trips(const Parameters& p, double rate) {
+    static double convergence_trips(const Parameters& p, double rate) {
         return p.additive_rate > 0 ? rate / static_cast<double>(p.additive_rate) : 0;
     }
     static int int_multiplier(const Parameters& p) { return p.int_multiplier; }

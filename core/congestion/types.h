@@ -240,7 +240,7 @@ struct LawHooks {
     // What the network's other parts take from a law's parameters.
     /// The part of a link that it uses.
     template <class Parameters>
-    static double evening_trips(const Parameters&, double) {
+    static double convergence_trips(const Parameters&, double) {
         return 0;
     }
     template <class Parameters>

@@ -115,11 +115,16 @@ void FlowChanges::leave(FlowSlot flow, Tick at) {
     membership_.leave(flow);
 }
 
+PartitionSet::Exit FlowChanges::exit_partition(FlowSlot flow) {
+    PartitionSet::Exit exit = partitions_->leave(flow);
+    membership_.statistics().splits += exit.split_off.size();
+    return exit;
+}
+
 /// Nothing of the flow is executed any more, though it has not closed.
 void FlowChanges::part(FlowSlot flow, Tick at) {
     const PartitionId from = partitions_->set().partition_of(flow);
-    const PartitionSet::Exit exit = partitions_->leave(flow);
-    membership_.statistics().splits += exit.split_off.size();
+    const PartitionSet::Exit exit = exit_partition(flow);
     controller_->after_parting(flow, from, exit, at);
 }
 
@@ -132,8 +137,7 @@ void FlowChanges::leave_partition(FlowSlot flow, Tick at) {
         return;
     }
     const PartitionId from = partitions_->set().partition_of(flow);
-    const PartitionSet::Exit exit = partitions_->leave(flow);
-    membership_.statistics().splits += exit.split_off.size();
+    const PartitionSet::Exit exit = exit_partition(flow);
     if (domains_ != nullptr) {
         domains_->after_exit(from, exit);
     }

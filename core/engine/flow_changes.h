@@ -67,6 +67,7 @@ class FlowChanges {
     void close(FlowSlot flow, Tick at, Tick now);
     void leave(FlowSlot flow, Tick at);
     void leave_partition(FlowSlot flow, Tick at);
+    PartitionSet::Exit exit_partition(FlowSlot flow);
     void part(FlowSlot flow, Tick at);
     void before_links_change(Tick now);
     void reroute(Tick now);

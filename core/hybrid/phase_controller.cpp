@@ -96,8 +96,7 @@ void PhaseController::end_plan(GroupState& state, Tick at) {
         return;
     }
     const TrajectoryRecord& record = state.trajectory;
-    const bool followed =
-        (record.carries_on || is_large(record.flows.size())) && record.last != kNone;
+    const bool followed = is_large(record.flows.size()) && record.last != kNone;
     const bool ends = followed && state.planned_end == PhaseEnd::finisher_near;
     if (!ends && follow(state, at)) {
         return;
@@ -219,21 +218,25 @@ bool PhaseController::leaves_out() const {
 
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                                  Tick now) {
-    after_parting(flow, from, exit, now);
-    parted_.clear();
+    leave_group(flow, from, exit, now);
     after_told(flow, now);
 }
 
 void PhaseController::after_parting(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                                     Tick now) {
-    copies_.partitions_changed();
-    report_.counters().splits += exit.split_off.size();
-    deferral_->after_exit(flow, now);
-    members_.leave(from, exit, now);
+    leave_group(flow, from, exit, now);
     if (exit.partition != kNone) {
         parted_.push_back(exit.partition);
         parted_.insert(parted_.end(), exit.split_off.begin(), exit.split_off.end());
     }
+}
+
+void PhaseController::leave_group(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
+                                  Tick now) {
+    copies_.partitions_changed();
+    report_.counters().splits += exit.split_off.size();
+    deferral_->after_exit(flow, now);
+    members_.leave(from, exit, now);
 }
 
 void PhaseController::after_told(FlowSlot flow, Tick now) {

@@ -95,6 +95,7 @@ class PhaseController {
   private:
     void look(GroupState& state, Tick at);
     void end_plan(GroupState& state, Tick at);
+    void leave_group(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit, Tick now);
     void tell_ends(const std::vector<ToldEnd>& ends, Tick at);
     bool form(GroupState& state, Tick at);
     bool follow(GroupState& state, Tick at);

@@ -24,6 +24,12 @@ void drop_timers(World& world, NodeId node, TimerKind kind, FlowSlot flow) {
 struct Amount {
     std::int64_t packets = 0;
     std::int64_t bytes = 0;
+
+    Amount& operator+=(const Amount& more) {
+        packets += more.packets;
+        bytes += more.bytes;
+        return *this;
+    }
 };
 
 /// Takes the packets of `flow` out of a queue or link; visit(packet) sees each.
@@ -38,8 +44,7 @@ Amount take_out(const World& world, Ring& ring, FlowSlot flow, Visit&& visit) {
             continue;
         }
         visit(packet);
-        taken.packets += packets_of_train(world, packet.bytes);
-        taken.bytes += packet.bytes;
+        taken += {packets_of_train(world, packet.bytes), packet.bytes};
     }
     ring.tail = kept;
     return taken;
@@ -60,8 +65,7 @@ Amount take_from_queues(WorldStore& store, PortId port, FlowSlot flow) {
                         world.pfc);
             }
         });
-        taken.packets += more.packets;
-        taken.bytes += more.bytes;
+        taken += more;
         egress.class_bytes[queue] -= static_cast<std::uint32_t>(more.bytes);
         egress.queued_bytes -= static_cast<std::uint32_t>(more.bytes);
         if (egress.queue[queue].empty()) {
@@ -163,14 +167,10 @@ void tell_rest(WorldStore& store, FlowSlot flow, const std::vector<PortId>& way,
     Amount left = {std::int64_t{sender.packets} - sender.next, sender.size - sender.next_bytes};
     left.bytes += left.packets * world.data_overhead;
     for (const PortId port : way) {
-        const Amount queued = take_from_queues(store, port, flow);
-        left.packets += queued.packets;
-        left.bytes += queued.bytes;
+        left += take_from_queues(store, port, flow);
         store.add_skipped(port, left.packets, left.bytes);
         store.settle_skipped(port);
-        const Amount sent = take_from_link(world, port, flow);
-        left.packets += sent.packets;
-        left.bytes += sent.bytes;
+        left += take_from_link(world, port, flow);
     }
     Wire& answers = world.answers[flow];
     answers.head = answers.tail;

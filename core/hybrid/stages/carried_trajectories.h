@@ -32,7 +32,7 @@ class CarriedTrajectories {
         TrajectoryFlow flow = all_[slot].flow;
         flow.place = place;
         if (all_[slot].at != at || flow.by_nic) {
-            flow.taken = flow.guide->advance(flow.guide_flow, static_cast<double>(at - flow.begin));
+            flow.taken = flow.guided(static_cast<double>(at));
         }
         return flow;
     }

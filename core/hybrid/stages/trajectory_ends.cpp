@@ -26,13 +26,12 @@ PortId nic_of(const NetworkView& view, const GroupState& state, const Trajectory
 std::vector<ToldEnd> TrajectoryStage::ends(const GroupState& state, Tick at) const {
     const TrajectoryRecord& record = state.trajectory;
     std::vector<ToldEnd> found;
-    if (!record.follows || !record.to_the_end || !trusts_ends_) {
+    if (!record.follows || !record.to_the_end || !predicts_ends_) {
         return found;
     }
     for (const TrajectoryFlow& flow : record.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
-        const Tick together =
-            (record.carries_on || is_large(record.flows.size())) ? kTogether * flow.base_rtt : 1;
+        const Tick together = is_large(record.flows.size()) ? kTogether * flow.base_rtt : 1;
         if (flow.sent <= static_cast<double>(at + together) && engine_.may_tell(slot)) {
             found.push_back({slot, static_cast<Tick>(std::llround(flow.sent)) + flow.base_rtt});
         }
@@ -45,11 +44,7 @@ void TrajectoryStage::carry_own(const GroupState& state, std::uint32_t kind) {
     const TrajectoryRecord& record = state.trajectory;
     for (std::size_t k = 0; is_large(record.flows.size()) && k < record.flows.size(); ++k) {
         TrajectoryFlow flow = record.flows[k];
-        flow.guide = record.own->trajectory;
-        flow.guide_flow = k;
-        flow.kind = kind;
-        flow.begin = record.begin;
-        flow.guide_aim = flow.aim;
+        flow.follow(record.own->trajectory, k, kind, record.begin);
         const FlowSlot slot = state.group.flows[flow.place];
         carried_.carry(slot, engine_.id_of(slot), flow, record.begin);
     }
@@ -68,7 +63,7 @@ bool TrajectoryStage::carry_on(GroupState& state, Tick at) {
     record.begin = at;
     record.since = at;
     record.carries_on = true;
-    bool known = trusts_ends_ && !passes_outside(view_, state.group);
+    bool known = predicts_ends_ && !passes_outside(view_, state.group);
     for (std::size_t place = 0; known && place < state.group.flows.size(); ++place) {
         const FlowSlot slot = state.group.flows[place];
         known = carried_.has(slot, engine_.id_of(slot)) && view_.unsent_packets(slot) >= 0;
@@ -78,7 +73,8 @@ bool TrajectoryStage::carry_on(GroupState& state, Tick at) {
                     static_cast<double>(at + kWorth * state.rtt);
         }
     }
-    if (!known || record.flows.empty() || !is_large(record.flows.size()) || !stays(state, at)) {
+    if (!known || record.flows.empty() || !is_large(record.flows.size()) ||
+        !has_same_shares(state, at)) {
         leave_out(state);
         return false;
     }
@@ -86,9 +82,9 @@ bool TrajectoryStage::carry_on(GroupState& state, Tick at) {
 }
 
 /// What laws limit has about as much as when it was recorded.
-bool TrajectoryStage::stays(const GroupState& state, Tick at) {
+bool TrajectoryStage::has_same_shares(const GroupState& state, Tick at) const {
     std::vector<PortId> limits;
-    const std::vector<double> aims = loads_.fair_aims(state.group, at, true, &limits);
+    const std::vector<double> aims = aims_of(state, at, &limits);
     const auto& flows = state.trajectory.flows;
     return std::all_of(flows.begin(), flows.end(), [&](const TrajectoryFlow& flow) {
         return limits[flow.place] == nic_of(view_, state, flow) ||
@@ -98,17 +94,13 @@ bool TrajectoryStage::stays(const GroupState& state, Tick at) {
 }
 
 /// Each flow goes on with what it has followed; or, where its NIC is what limits it, with what that lets through.
-void TrajectoryStage::go_on(GroupState& state, Tick at) {
+void TrajectoryStage::go_on(GroupState& state, const std::vector<PortId>& limits, Tick at) const {
     TrajectoryRecord& record = state.trajectory;
-    std::vector<PortId> limits;
-    loads_.fair_aims(state.group, at, true, &limits);
     for (TrajectoryFlow& flow : record.flows) {
-        const PortId limit = limits[flow.place];
         const bool was = flow.by_nic;
-        flow.by_nic = limit == nic_of(view_, state, flow);
+        flow.by_nic = limits[flow.place] == nic_of(view_, state, flow);
         if (was && !flow.by_nic) {
-            const auto age = static_cast<double>(at - flow.begin);
-            flow.taken = flow.guide->advance(flow.guide_flow, age);
+            flow.taken = flow.guided(static_cast<double>(at));
         }
     }
     record.follows = true;

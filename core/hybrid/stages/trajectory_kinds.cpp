@@ -24,7 +24,7 @@ constexpr std::int64_t kMostNew = 4;
 constexpr double kNicBound = 1.2;
 /// A large group has settled after so many round trips at the least: one that others may follow, and one that goes on by itself.
 constexpr Tick kSettles = 128;
-constexpr Tick kSettlesLone = 64;
+constexpr Tick kSettlesUnshared = 64;
 /// A window of many packets.
 constexpr double kManyPackets = 16;
 /// Laws' rates over aims are of one class if their logarithms to this base round to the same number.
@@ -297,7 +297,7 @@ Settling TrajectoryKinds::settling_of(const GroupState& state) const {
             return flow.aim * static_cast<double>(flow.base_rtt) >=
                    kManyPackets * static_cast<double>(view_.payload());
         });
-    return evens ? Settling{evening_time(state), record.lone ? kSettlesLone : kSettles}
+    return evens ? Settling{convergence_time(state), record.unshared ? kSettlesUnshared : kSettles}
                  : Settling{};
 }
 
@@ -317,7 +317,7 @@ bool TrajectoryKinds::is_like(const GroupState& state, const Trajectory& other) 
            std::abs(rate - law) <= kLike * law;
 }
 
-double TrajectoryKinds::evening_time(const GroupState& state) const {
+double TrajectoryKinds::convergence_time(const GroupState& state) const {
     double aims = 0;
     for (const TrajectoryFlow& flow : state.trajectory.flows) {
         aims += flow.aim;
@@ -325,7 +325,7 @@ double TrajectoryKinds::evening_time(const GroupState& state) const {
     const double rate = aims / static_cast<double>(state.trajectory.flows.size()) *
                         kBitsPerByteAndTick * static_cast<double>(view_.data_bytes()) /
                         static_cast<double>(view_.payload());
-    return congestion::evening_trips(view_.law(), rate) * static_cast<double>(state.rtt);
+    return congestion::convergence_trips(view_.law(), rate) * static_cast<double>(state.rtt);
 }
 
 }  // namespace sluice::hybrid

@@ -41,8 +41,8 @@ class TrajectoryKinds {
     bool is_like(const GroupState& state, const Trajectory& other) const;
 
   private:
-    /// Ticks in which the rates of a large group's flows come to one (congestion::evening_trips()).
-    double evening_time(const GroupState& state) const;
+    /// Ticks in which the rates of a large group's flows come to one (congestion::convergence_trips()).
+    double convergence_time(const GroupState& state) const;
     GroupKey shape_of(const GroupState& state) const;
     bool has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const;
     memo::ConflictGraph graph_of(const GroupState& state) const;

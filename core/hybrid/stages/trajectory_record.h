@@ -35,9 +35,23 @@ struct TrajectoryFlow {
     bool by_nic = false;         ///< it follows nobody, as its NIC is what limits it
     // In the present skip:
     double before = 0;  ///< `taken` as it began
-    double whole =
-        0;  ///< the advance at which its last byte leaves, of a flow whose end can be told; else infinite
-    double sent = 0;  ///< when that is
+    /// The advance at which its last byte leaves, and when that is, if its end is predicted; else infinite.
+    double whole = 0;
+    double sent = 0;
+
+    /// Of the guide, by `at`.
+    double guided(double at) const {
+        return guide->advance(guide_flow, at - static_cast<double>(begin));
+    }
+    /// It has followed flow `as` of `followed` since the age 0, which was at `from`.
+    void follow(const std::shared_ptr<const Trajectory>& followed, std::size_t as,
+                std::uint32_t kind_of_followed, Tick from) {
+        guide = followed;
+        guide_flow = as;
+        kind = kind_of_followed;
+        guide_aim = aim;
+        begin = from;
+    }
 };
 
 struct TrajectoryRecord {
@@ -54,7 +68,7 @@ struct TrajectoryRecord {
     // It is recorded:
     std::shared_ptr<Recording> own;  ///< null: it is not
     Tick aimed = 0;                  ///< when aims were looked at last
-    bool lone = false;               ///< it has no kind: it is nobody's guide but its own
+    bool unshared = false;           ///< it has no kind: it is nobody's guide but its own
     bool asked = false;              ///< it is known whether others want it
     bool kept = false;               ///< for others to follow
     // It follows:
@@ -73,13 +87,8 @@ struct TrajectoryRecord {
     void take_up(const std::shared_ptr<const Trajectory>& followed, std::uint32_t kind) {
         follows = followed != nullptr;
         for (std::size_t k = 0; follows && k < flows.size(); ++k) {
-            TrajectoryFlow& flow = flows[k];
-            flow.guide = followed;
-            flow.guide_flow = k;
-            flow.kind = kind;
-            flow.begin = begin;
-            flow.guide_aim = flow.aim;
-            flow.taken = followed->advance(k, static_cast<double>(since - begin));
+            flows[k].follow(followed, k, kind, begin);
+            flows[k].taken = flows[k].guided(static_cast<double>(since));
         }
     }
 };

@@ -51,7 +51,7 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     const bool large = is_large(record.flows.size());
     double need =
         static_cast<double>(large ? kMostTripsOfLarge : kMaxBins) * static_cast<double>(state.rtt);
-    const bool known = take_aims(state, at);
+    const bool known = take_aims(record, aims_of(state, at));
     for (TrajectoryFlow& flow : record.flows) {
         flow.advance /= known ? flow.aim : 1;
         need = known ? std::min(need, left(state, flow) / flow.aim) : 0;
@@ -65,13 +65,13 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     record.need = static_cast<Tick>(need);
     record.line_rate = view_.line_rate(first);
     record.queued = large ? 0 : std::max<std::int64_t>(kinds_.new_flows(state) - 1, 0);
-    record.lone = large && !kinds_.is_exchange(state);
+    record.unshared = large && !kinds_.is_exchange(state);
     const Settling settling = large ? kinds_.settling_of(state) : Settling{};
-    if (record.lone && (settling.steps == 0 || !trusts_ends_ || !was_exchange(state))) {
+    if (record.unshared && (settling.steps == 0 || !predicts_ends_ || !was_exchange(state))) {
         record.flows.clear();
         return;
     }
-    if (!record.lone) {
+    if (!record.unshared) {
         kinds_.name(state);
         known_.count(kind_of(record));
     }
@@ -124,7 +124,8 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
         }
         record_flow(state, flow, k, aim, at);
     }
-    if (known && !std::exchange(record.asked, known)) {
+    if (known && !record.asked) {
+        record.asked = true;
         keep(state);
     } else if (look && record.own->trajectory->is_complete()) {
         complete(record, at);
@@ -146,7 +147,7 @@ void TrajectoryStage::complete(TrajectoryRecord& record, Tick at) {
 /// asked for one.
 void TrajectoryStage::follow_own(TrajectoryRecord& record, Tick at) {
     record.last = kind_of(record);
-    if (!record.kept && !record.lone) {
+    if (!record.kept && !record.unshared) {
         known_.keep(record.last, record.own);
     }
     record.guide = record.own->trajectory;
@@ -182,7 +183,7 @@ void TrajectoryStage::record_flow(GroupState& state, TrajectoryFlow& flow, std::
 /// The group's kind is known by now: it is recorded on if others of it want that.
 void TrajectoryStage::keep(GroupState& state) {
     TrajectoryRecord& record = state.trajectory;
-    if (record.lone) {
+    if (record.unshared) {
         return;
     }
     const std::uint32_t kind = kind_of(record);

@@ -29,8 +29,7 @@ constexpr std::int64_t kLastPackets = 8;
 /// Of a flow that follows, by `at`; what it has taken included. No more than its message.
 double advance_by(const TrajectoryRecord& record, const TrajectoryFlow& flow, double at) {
     const double advance =
-        flow.by_nic ? flow.before + at - static_cast<double>(record.since)
-                    : flow.guide->advance(flow.guide_flow, at - static_cast<double>(flow.begin));
+        flow.by_nic ? flow.before + at - static_cast<double>(record.since) : flow.guided(at);
     return std::min(advance, flow.whole);
 }
 
@@ -64,17 +63,15 @@ double TrajectoryStage::left(const GroupState& state, const TrajectoryFlow& flow
 }
 
 /// Of a large group, ACKs of its own are part of what it does.
-std::vector<double> TrajectoryStage::aims_of(const GroupState& state, Tick at) const {
-    const TrajectoryRecord& record = state.trajectory;
-    return loads_.fair_aims(state.group, at,
-                            record.carries_on || is_large(state.group.flows.size()));
+std::vector<double> TrajectoryStage::aims_of(const GroupState& state, Tick at,
+                                             std::vector<PortId>* limits) const {
+    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()), limits);
 }
 
 /// False if one of them is not known.
-bool TrajectoryStage::take_aims(GroupState& state, Tick at) const {
-    const std::vector<double> aims = aims_of(state, at);
+bool TrajectoryStage::take_aims(TrajectoryRecord& record, const std::vector<double>& aims) {
     bool known = true;
-    for (TrajectoryFlow& flow : state.trajectory.flows) {
+    for (TrajectoryFlow& flow : record.flows) {
         flow.aim = aims[flow.place];
         known = known && flow.aim > 0;
     }
@@ -83,15 +80,15 @@ bool TrajectoryStage::take_aims(GroupState& state, Tick at) const {
 
 /// The same, of a group that follows: where less is left than before, laws see it at once; where there is more, they raise
 /// rates step by step, and take it up with the last of them.
-bool TrajectoryStage::follow_aims(GroupState& state, Tick at) const {
+bool TrajectoryStage::follow_aims(GroupState& state, const std::vector<double>& aims,
+                                  Tick at) const {
     TrajectoryRecord& record = state.trajectory;
-    const std::vector<double> aims = aims_of(state, at);
     const bool have_risen = std::any_of(
         record.flows.begin(), record.flows.end(),
         [&](const TrajectoryFlow& flow) { return aims[flow.place] > (1 + kAimsAgree) * flow.aim; });
     if (!have_risen || record.last == kNone || at >= record.rises) {
         record.rises = kNever;
-        return take_aims(state, at);
+        return take_aims(record, aims);
     }
     // On average: it may be anywhere in its steps.
     const Tick rise_time = congestion::waiting_time(view_.law(), state.rtt) / 2;
@@ -114,7 +111,7 @@ std::uint64_t TrajectoryStage::draw_of(const GroupState& state) const {
 }
 
 std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
-    return record.lone ? kOfNoKind : known_.kind_of(kinds_.key_of(record));
+    return record.unshared ? kOfNoKind : known_.kind_of(kinds_.key_of(record));
 }
 
 /// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
@@ -139,7 +136,7 @@ void TrajectoryStage::choose_large(TrajectoryRecord& record, std::uint32_t kind,
                                    std::uint64_t draw) const {
     const Tick age = record.since - record.begin;
     record.follows = record.guide != nullptr && known_.goes_on(record.last, *record.guide, age);
-    if (record.follows || record.lone) {
+    if (record.follows || record.unshared) {
         return;
     }
     const std::size_t flows = record.flows.size();
@@ -190,8 +187,11 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
 bool TrajectoryStage::follow(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     record.follows = false;
-    if (record.formed != state.changed || record.flows.empty() || record.kept ||
-        !follow_aims(state, at)) {
+    if (record.formed != state.changed || record.flows.empty() || record.kept) {
+        return false;
+    }
+    std::vector<PortId> limits;
+    if (!follow_aims(state, aims_of(state, at, &limits), at)) {
         return false;
     }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
@@ -199,7 +199,7 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
     }
     record.since = at;
     if (record.carries_on) {
-        go_on(state, at);
+        go_on(state, limits, at);
         return true;
     }
     choose(state, at);
@@ -240,7 +240,8 @@ double TrajectoryStage::known_until(const TrajectoryRecord& record,
 }
 
 /// When the last byte of a flow leaves by a port that it shares: then the others have its part.
-double TrajectoryStage::leaves(const GroupState& state, const TrajectoryFlow& flow) const {
+double TrajectoryStage::leaves_shared_port(const GroupState& state,
+                                           const TrajectoryFlow& flow) const {
     const FlowSlot slot = state.group.flows[flow.place];
     const std::vector<PortId>& way = view_.tracks(slot).data;
     Tick takes = 0;
@@ -264,7 +265,7 @@ double TrajectoryStage::end_of(const GroupState& state, TrajectoryFlow& flow) co
     const TrajectoryRecord& record = state.trajectory;
     const FlowSlot slot = state.group.flows[flow.place];
     const step::Sender& sender = view_.sender(slot);
-    const bool may_tell = trusts_ends_ && engine_.may_tell(slot);
+    const bool may_tell = predicts_ends_ && engine_.may_tell(slot);
     const double bytes =
         may_tell ? static_cast<double>(sender.size - sender.next_bytes) : left(state, flow);
     flow.before = flow.taken;
@@ -273,7 +274,7 @@ double TrajectoryStage::end_of(const GroupState& state, TrajectoryFlow& flow) co
     flow.whole = may_tell ? whole : kInfinite;
     flow.sent = may_tell ? std::max(at, static_cast<double>(record.since)) : kInfinite;
     if (may_tell) {
-        return leaves(state, flow);
+        return leaves_shared_port(state, flow);
     }
     // What new flows have sent of their first round trips stands in one queue.
     return at - static_cast<double>(record.queued * view_.lookahead());
@@ -358,7 +359,7 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
                            state.until);
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
         flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
-        if (record.carries_on || is_large(record.flows.size())) {
+        if (is_large(record.flows.size())) {
             carried_.carry(slot, engine_.id_of(slot), flow, state.until);
         }
     }

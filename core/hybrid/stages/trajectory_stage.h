@@ -35,16 +35,16 @@ class TrajectoryStage final : public SkipStage {
     static bool joins(GroupState& state) { return std::exchange(state.trajectory.may_join, false); }
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
     bool follow(GroupState& state, Tick at);
-    /// Of a group whose skip has ended as planned at `at`: flows whose last byte has left by then, and which can be told
-    /// (PhaseEngine::tell()), and when their last ACKs come.
+    /// Of a group whose skip has ended as planned at `at`: flows whose last byte has left by then, and whose ends are predicted
+    /// (PhaseEngine::tell()).
     std::vector<ToldEnd> ends(const GroupState& state, Tick at) const;
     /// Flows of a group that has formed at `at` go on with what each has followed before, though others have ended. False:
     /// one has followed nothing, or not long enough.
     bool carry_on(GroupState& state, Tick at);
-    /// Links fail or are repaired: packets may be lost, and from here on ends are executed.
-    void links_change() { trusts_ends_ = false; }
     /// They do not, as they have come to where it ended.
     void forget(const GroupState& state);
+    /// Links fail or are repaired: packets may be lost, and from here on ends are executed.
+    void links_change() { predicts_ends_ = false; }
     /// A group's skip has begun to follow, and its laws aim at something else by now.
     bool is_outdated(const GroupState& state, Tick at) const;
     /// A flow's mean rate over the first `first` ticks of the present skip, divided by its mean over the whole skip; 1 where
@@ -60,19 +60,20 @@ class TrajectoryStage final : public SkipStage {
 
   private:
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
-    std::vector<double> aims_of(const GroupState& state, Tick at) const;
-    bool take_aims(GroupState& state, Tick at) const;
-    bool follow_aims(GroupState& state, Tick at) const;
+    std::vector<double> aims_of(const GroupState& state, Tick at,
+                                std::vector<PortId>* limits = nullptr) const;
+    static bool take_aims(TrajectoryRecord& record, const std::vector<double>& aims);
+    bool follow_aims(GroupState& state, const std::vector<double>& aims, Tick at) const;
     std::uint32_t kind_of(const TrajectoryRecord& record);
     void choose(GroupState& state, Tick at);
     void choose_large(TrajectoryRecord& record, std::uint32_t kind, std::uint64_t draw) const;
     std::shared_ptr<const Trajectory> draw_small(const GroupState& state, std::uint32_t kind,
                                                  std::uint64_t draw, Tick at);
     double known_until(const TrajectoryRecord& record, const TrajectoryFlow& flow) const;
-    double leaves(const GroupState& state, const TrajectoryFlow& flow) const;
+    double leaves_shared_port(const GroupState& state, const TrajectoryFlow& flow) const;
     double end_of(const GroupState& state, TrajectoryFlow& flow) const;
-    void go_on(GroupState& state, Tick at);
-    bool stays(const GroupState& state, Tick at);
+    void go_on(GroupState& state, const std::vector<PortId>& limits, Tick at) const;
+    bool has_same_shares(const GroupState& state, Tick at) const;
     bool was_exchange(const GroupState& state) const;
     void complete(TrajectoryRecord& record, Tick at);
     void follow_own(TrajectoryRecord& record, Tick at);
@@ -88,7 +89,7 @@ class TrajectoryStage final : public SkipStage {
     PortLoads& loads_;
     TrajectoryKinds kinds_;
     bool active_;
-    bool trusts_ends_ = true;
+    bool predicts_ends_ = true;
     Trajectories known_;
     CarriedTrajectories carried_;
 };

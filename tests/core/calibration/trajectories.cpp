@@ -169,8 +169,8 @@ TEST_CASE("unit.trajectories.of_large_groups_are_complete_once_they_have_settled
 
 TEST_CASE("unit.trajectories.rates_of_a_large_group_come_to_one_beyond_its_end") {
     constexpr std::size_t kFlows = kFewFlows + 1;
-    constexpr double kEvening = 400;
-    Trajectory one(kFlows, 10, Settling{kEvening, 64});
+    constexpr double kConvergence = 400;
+    Trajectory one(kFlows, 10, Settling{kConvergence, 64});
     for (int step = 1; step <= 64; ++step) {
         for (std::size_t f = 0; f < kFlows; ++f) {
             // One has seven tenths more than the others, so that the mean is 1.1.
@@ -182,11 +182,11 @@ TEST_CASE("unit.trajectories.rates_of_a_large_group_come_to_one_beyond_its_end")
         return one.advance(flow, age + 1) - one.advance(flow, age);
     };
     // The mean of the later half is that of a quarter before the end.
-    const double excess = 0.6 * std::exp(-160 / kEvening);
+    const double excess = 0.6 * std::exp(-160 / kConvergence);
     CHECK(rate(0, 640) == doctest::Approx(1.1 + excess).epsilon(1e-2));
-    CHECK(rate(0, 640 + kEvening) == doctest::Approx(1.1 + excess / std::exp(1)).epsilon(1e-2));
-    CHECK(rate(0, 640 + 20 * kEvening) == doctest::Approx(1.1).epsilon(1e-2));
-    CHECK(rate(3, 640 + 20 * kEvening) == doctest::Approx(1.1).epsilon(1e-2));
+    CHECK(rate(0, 640 + kConvergence) == doctest::Approx(1.1 + excess / std::exp(1)).epsilon(1e-2));
+    CHECK(rate(0, 640 + 20 * kConvergence) == doctest::Approx(1.1).epsilon(1e-2));
+    CHECK(rate(3, 640 + 20 * kConvergence) == doctest::Approx(1.1).epsilon(1e-2));
     for (const double age : {700.0, 1000.0, 3000.0, 30'000.0}) {
         CHECK(one.age_at(0, one.advance(0, age)) == doctest::Approx(age).epsilon(2e-3));
         CHECK(one.age_at(3, one.advance(3, age)) == doctest::Approx(age).epsilon(2e-3));
