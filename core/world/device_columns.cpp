@@ -212,6 +212,7 @@ void DeviceColumns::resize_cells(std::uint32_t count) {
     block_wake_.resize((count + 63) / 64, kNever);
     buffer_.resize(count);
     world_.cell_count = count;
+    world_.whole_nodes = false;
     world_.wake = wake_.data();
     world_.block_wake = block_wake_.data();
     world_.buffer = buffer_.data();

@@ -203,13 +203,19 @@ inline void refresh_wake(World& world, NodeId node) {
     }
     // A block may look too early, never too late.
     world.wake[world.home[node]] = kNever;
-    for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
-        world.wake[cell_of(world, p)] = kNever;
-    }
-    for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
-        const Tick arrival = world.link[p].arrival;
-        const Tick decision = world.link[p].decision;
-        wake_cell(world, cell_of(world, p), arrival < decision ? arrival : decision);
+    if (world.whole_nodes) {
+        const PortId first = world.first_port[node];
+        wake_cell(world, node,
+                  next_instant(world, first, AllPorts{world.first_port[node + 1] - first}));
+    } else {
+        for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
+            world.wake[cell_of(world, p)] = kNever;
+        }
+        for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
+            const Tick arrival = world.link[p].arrival;
+            const Tick decision = world.link[p].decision;
+            wake_cell(world, cell_of(world, p), arrival < decision ? arrival : decision);
+        }
     }
     const Host& host = world.host[node];
     if (host.timers.count > 0) {
