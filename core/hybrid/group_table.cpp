@@ -43,7 +43,7 @@ void GroupTable::changed(GroupState& state, Tick now, bool rests) {
     set_cut(state, rests ? kNever : settled_after(now));
 }
 
-void GroupTable::set_cut(GroupState& state, Tick at) {
+void GroupTable::set_exact_cut(GroupState& state, Tick at) {
     if (state.cut != at) {
         state.cut = at;
         if (at != kNever) {

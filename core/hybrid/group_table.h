@@ -56,9 +56,16 @@ class GroupTable {
     }
     /// Groups that have changed are looked at after so long, too; 0 (the default): they are not.
     void look_early(Tick after) { early_ = after; }
+    /// The first instant from `at` on at which something may happen that need not happen at `at`: where groups are looked at
+    /// early, multiples of `after`. What happens at one instant cuts one window, not several.
+    Tick on_grid(Tick at) const {
+        return early_ == 0 || at == kNever ? at : (at + early_ - 1) / early_ * early_;
+    }
     Tick fine_period() const { return std::max<Tick>(settling_time_ / 4, 1); }
 
-    void set_cut(GroupState& state, Tick at);
+    /// It is looked at when on_grid(at) says.
+    void set_cut(GroupState& state, Tick at) { set_exact_cut(state, on_grid(at)); }
+    void set_exact_cut(GroupState& state, Tick at);
     Tick next_cut() const { return cuts_.empty() ? kNever : cuts_.begin()->first; }
     /// Takes out the groups that may be due at next_cut(): those of them that is_due() says. By their ids.
     std::vector<std::uint32_t> take_next();

@@ -21,7 +21,7 @@ void AckStage::leave(FlowSlot flow, Tick now) {
     acks_->leave(flow);
     if (left_cut_ == kNever) {
         // The window that `now` is in has ended by then, however time is cut.
-        left_cut_ = next_on_grid(now + view_.lookahead(), groups_.fine_period());
+        left_cut_ = groups_.on_grid(next_on_grid(now + view_.lookahead(), groups_.fine_period()));
     }
 }
 
@@ -98,7 +98,7 @@ void AckStage::fall_asleep(GroupState& state, Tick at) {
         const FlowSlot flow = state.group.flows[i];
         const Tick first = view_.start(flow) + view_.base_rtt(flow);
         if (at < first) {
-            starting_.emplace(first, flow);
+            starting_.emplace(groups_.on_grid(first), flow);
         } else {
             acks_->hold(flow, state.rate[i], at);
         }

@@ -21,6 +21,14 @@ PortId nic_of(const NetworkView& view, const GroupState& state, const Trajectory
     return view.tracks(state.group.flows[flow.place]).data.front();
 }
 
+/// How long before its last byte leaves the end of a flow may be told. What a small group's flow leaves to others it leaves then.
+Tick tells_ahead(const TrajectoryRecord& record, const TrajectoryFlow& flow, Tick lookahead) {
+    if (is_large(record.flows.size())) {
+        return kTogether * flow.base_rtt;
+    }
+    return record.flows.size() == 1 ? lookahead : 1;
+}
+
 }  // namespace
 
 std::vector<ToldEnd> TrajectoryStage::ends(const GroupState& state, Tick at) const {
@@ -31,8 +39,8 @@ std::vector<ToldEnd> TrajectoryStage::ends(const GroupState& state, Tick at) con
     }
     for (const TrajectoryFlow& flow : record.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
-        const Tick together = is_large(record.flows.size()) ? kTogether * flow.base_rtt : 1;
-        if (flow.sent <= static_cast<double>(at + together) && engine_.may_tell(slot)) {
+        if (flow.sent <= static_cast<double>(at + tells_ahead(record, flow, view_.lookahead())) &&
+            engine_.may_tell(slot)) {
             found.push_back({slot, static_cast<Tick>(std::llround(flow.sent)) + flow.base_rtt});
         }
     }

@@ -22,6 +22,8 @@ constexpr std::int64_t kMostNew = 4;
 /// What NICs offer a port, as a multiple of what laws aim at, if it is NICs that limit a large group. One more flow than an
 /// all-to-all's may come to a port.
 constexpr double kNicBound = 1.2;
+/// Of what is mostly an exchange at least this part is one.
+constexpr double kMostly = 0.875;
 /// A large group has settled after so many round trips at the least: one that others may follow, and one that goes on by itself.
 constexpr Tick kSettles = 128;
 constexpr Tick kSettlesUnshared = 64;
@@ -108,11 +110,11 @@ std::int64_t TrajectoryKinds::new_flows(const GroupState& state) const {
 /// NICs are what limits a large group: evenly divided among their flows they leave switch ports hardly more than laws aim at.
 /// Where laws are what limits it (an incast), flows keep whatever shares they have come to, and new ones queue. Nor do two
 /// flows go from one NIC to the same port: one may have settled, the other not.
-bool TrajectoryKinds::is_exchange(const GroupState& state) const {
+bool TrajectoryKinds::is_exchange(const std::vector<FlowSlot>& flows) const {
     std::map<PortId, double> of_nic;
     std::map<PortId, double> offered;
     std::set<std::pair<PortId, PortId>> ends;
-    for (const FlowSlot flow : state.group.flows) {
+    for (const FlowSlot flow : flows) {
         const std::vector<PortId>& way = view_.tracks(flow).data;
         if (!ends.emplace(way.front(), way.back()).second) {
             return false;
@@ -120,7 +122,7 @@ bool TrajectoryKinds::is_exchange(const GroupState& state) const {
         ++of_nic[way.front()];
     }
     const double most = kNicBound * congestion::target_utilization(view_.law());
-    for (const FlowSlot flow : state.group.flows) {
+    for (const FlowSlot flow : flows) {
         const std::vector<PortId>& way = view_.tracks(flow).data;
         const double rate = static_cast<double>(view_.line_rate(flow)) / of_nic[way.front()];
         for (std::size_t hop = 1; hop < way.size(); ++hop) {
@@ -132,6 +134,26 @@ bool TrajectoryKinds::is_exchange(const GroupState& state) const {
         }
     }
     return true;
+}
+
+/// All flows of a group but a few are an exchange behind one switch. Others come from farther away, or from hosts that send to
+/// few.
+bool TrajectoryKinds::is_mostly_exchange(const GroupState& state) const {
+    std::map<PortId, std::size_t> of_nic;
+    std::size_t most = 0;
+    for (const FlowSlot flow : state.group.flows) {
+        most = std::max(most, ++of_nic[view_.tracks(flow).data.front()]);
+    }
+    std::vector<FlowSlot> alike;
+    for (const FlowSlot flow : state.group.flows) {
+        const std::vector<PortId>& way = view_.tracks(flow).data;
+        if (way.size() == 2 && 2 * of_nic[way.front()] > most) {
+            alike.push_back(flow);
+        }
+    }
+    return static_cast<double>(alike.size()) >=
+               kMostly * static_cast<double>(state.group.flows.size()) &&
+           is_exchange(alike);
 }
 
 /// In an order that tells apart what does: new flows last, then by switches, then the fastest first.

@@ -65,9 +65,10 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     record.need = static_cast<Tick>(need);
     record.line_rate = view_.line_rate(first);
     record.queued = large ? 0 : std::max<std::int64_t>(kinds_.new_flows(state) - 1, 0);
-    record.unshared = large && !kinds_.is_exchange(state);
+    record.unshared = large && !kinds_.is_exchange(state.group.flows);
     const Settling settling = large ? kinds_.settling_of(state) : Settling{};
-    if (record.unshared && (settling.steps == 0 || !predicts_ends_ || !was_exchange(state))) {
+    if (record.unshared && (settling.steps == 0 || !predicts_ends_ ||
+                            (!was_exchange(state) && !kinds_.is_mostly_exchange(state)))) {
         record.flows.clear();
         return;
     }

@@ -40,6 +40,13 @@ double time_of(const TrajectoryRecord& record, const TrajectoryFlow& flow, doubl
                : static_cast<double>(flow.begin) + flow.guide->age_at(flow.guide_flow, advance);
 }
 
+/// A skip that need not end at `end` does so at a multiple of the lookahead, as others do: each end cuts a window.
+Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahead) {
+    const Tick rounded = end / lookahead * lookahead;
+    const bool exact = record.to_the_end && record.flows.size() > 1;
+    return exact || rounded <= begin ? end : rounded;
+}
+
 }  // namespace
 
 TrajectoryStage::TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const PhaseConfig& config,
@@ -299,7 +306,9 @@ void TrajectoryStage::limit(SkipPlan& plan) {
         record.to_the_end = record.to_the_end || last < end;
         end = std::min(end, last);
     }
-    const double dt = std::max(std::floor(end - begin), 0.0);
+    const Tick until =
+        stops_at(record, plan.at, static_cast<Tick>(std::floor(end)), view_.lookahead());
+    const auto dt = static_cast<double>(std::max<Tick>(until - plan.at, 0));
     plan.longest = static_cast<Tick>(dt);
     plan.rates_are_known = true;
     for (const TrajectoryFlow& flow : record.flows) {
