@@ -28,6 +28,8 @@ constexpr double kFewestAudits = 128;
 constexpr int kFirst = 4;
 constexpr double kFirstProbability = 0.5;
 constexpr double kFewestFirst = 10;
+/// Of a skip in which nothing would be sent, packet-hops.
+constexpr double kLeastCost = 1;
 
 }  // namespace
 
@@ -45,7 +47,7 @@ double Draws::due() const {
 /// The more it weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if what
 /// comes goes on to be what it was.
 double Draws::probability_of(const Candidate& candidate) {
-    const double cost = candidate.cost;
+    const double cost = std::max(candidate.cost, kLeastCost);
     ++candidates_;
     weights_ += candidate.weight;
     const double least = kLeastWeight * weights_ / static_cast<double>(candidates_);
