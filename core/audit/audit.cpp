@@ -171,7 +171,7 @@ double Audit::foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) c
     const step::World& world = store_.world();
     const FlowSlot slot = skip.executed_for(flow);
     const step::Sender& sender = step::sender_of(world, slot);
-    // All of it may have been sent, as the group goes on until that has left a port.
+    // The skip of a group may go on until the last byte of a flow has left a port, after the sender has sent it.
     const std::uint32_t unsent = sender.packets - sender.next;
     const double left = unsent == 0 ? 0 : static_cast<double>(unsent) / skip.rate[flow];
     return static_cast<double>(skip.begin - world.result[slot].start) + left;

@@ -28,7 +28,8 @@ constexpr double kFewestAudits = 128;
 constexpr int kFirst = 4;
 constexpr double kFirstProbability = 0.5;
 constexpr double kFewestFirst = 10;
-/// Of a skip in which nothing would be sent, packet-hops.
+/// Packet-hops that a candidate counts with at least. The audit of a skip in which nothing is sent costs none, and there is a
+/// division by the cost.
 constexpr double kLeastCost = 1;
 
 }  // namespace

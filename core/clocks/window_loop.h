@@ -51,25 +51,17 @@ inline void run_window(World& world, Tick begin, Tick end, StepCell&& step_cell)
         }
         const NodeId first = b * 64;
         const NodeId last = first + 64 < world.node_count ? first + 64 : world.node_count;
-        NodeId due[64];
-        std::uint32_t count = 0;
-        Tick wake = kNever;
         for (NodeId node = first; node < last; ++node) {
             if (world.wake[node] < end) {
-                due[count++] = node;
-            } else {
-                wake = world.wake[node] < wake ? world.wake[node] : wake;
+                prefetch_node(world, node + 1, last);
+                step_cell(whole_node(node), begin, end);
             }
         }
-        world.block_wake[b] = wake;  // steps lower it
-        for (std::uint32_t k = 0; k < count; ++k) {
-            if (k + 1 < count) {
-                prefetch_node(world, due[k + 1], last);
-            }
-            step_cell(whole_node(due[k]), begin, end);
-            const Tick next = world.wake[due[k]];
-            world.block_wake[b] = next < world.block_wake[b] ? next : world.block_wake[b];
+        Tick wake = kNever;
+        for (NodeId node = first; node < last; ++node) {
+            wake = world.wake[node] < wake ? world.wake[node] : wake;
         }
+        world.block_wake[b] = wake;
     }
 }
 

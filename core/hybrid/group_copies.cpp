@@ -64,7 +64,7 @@ void GroupCopies::follow(GroupState& state, const GroupState& lead) {
     state.flows_at_start = lead.flows_at_start;
     state.skipping = lead.skipping;
     state.until = lead.until;
-    groups_.set_exact_cut(state, lead.cut);
+    groups_.set_cut(state, lead.cut);
 }
 
 void GroupCopies::skip_back(std::uint32_t id, Tick now) {

@@ -104,7 +104,7 @@ bool GroupSampler::stands_still(GroupState& state, Tick at) {
 }
 
 steady::Verdict GroupSampler::sample(GroupState& state, Tick at) {
-    groups_.set_exact_cut(state, next_on_grid(at, state.period));
+    groups_.set_cut(state, next_on_grid(at, state.period));
     if (state.group.flows.empty()) {
         return {};
     }

@@ -43,34 +43,27 @@ void GroupTable::changed(GroupState& state, Tick now, bool rests) {
     set_cut(state, rests ? kNever : settled_after(now));
 }
 
-void GroupTable::set_exact_cut(GroupState& state, Tick at) {
+void GroupTable::set_cut(GroupState& state, Tick at) {
     if (state.cut != at) {
         state.cut = at;
         if (at != kNever) {
-            cuts_[at].push_back(state.id);
+            cuts_.emplace(at, state.id);
         }
         drop_old_cuts();
     }
 }
 
 std::vector<std::uint32_t> GroupTable::take_next() {
-    std::vector<std::uint32_t> groups = std::move(cuts_.begin()->second);
-    cuts_.erase(cuts_.begin());
-    std::sort(groups.begin(), groups.end());
+    std::vector<std::uint32_t> groups;
+    for (const Tick at = next_cut(); !cuts_.empty() && cuts_.top().first == at; cuts_.pop()) {
+        groups.push_back(cuts_.top().second);
+    }
     return groups;
 }
 
 void GroupTable::drop_old_cuts() {
-    while (!cuts_.empty()) {
-        const Tick at = cuts_.begin()->first;
-        std::vector<std::uint32_t>& groups = cuts_.begin()->second;
-        while (!groups.empty() && !is_due(groups.back(), at)) {
-            groups.pop_back();
-        }
-        if (!groups.empty()) {
-            return;
-        }
-        cuts_.erase(cuts_.begin());
+    while (!cuts_.empty() && !is_due(cuts_.top().second, cuts_.top().first)) {
+        cuts_.pop();
     }
 }
 

@@ -2,8 +2,10 @@
 /// All groups of flows by their ids, and when each is to be looked at next.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "core/hybrid/group_state.h"
@@ -56,17 +58,17 @@ class GroupTable {
     }
     /// Groups that have changed are looked at after so long, too; 0 (the default): they are not.
     void look_early(Tick after) { early_ = after; }
-    /// The first instant from `at` on at which something may happen that need not happen at `at`: where groups are looked at
-    /// early, multiples of `after`. What happens at one instant cuts one window, not several.
-    Tick on_grid(Tick at) const {
-        return early_ == 0 || at == kNever ? at : (at + early_ - 1) / early_ * early_;
+    /// When to do what is due at `at` and may wait: where groups are looked at early, at a multiple of that time. Each instant at
+    /// which something is done ends a window of all nodes.
+    Tick on_grid(Tick at) const { return early_ == 0 ? at : next_on_grid(at - 1, early_); }
+    /// The same, coarser where groups are not looked at early.
+    Tick on_coarse_grid(Tick at) const {
+        return early_ == 0 ? next_on_grid(at, fine_period()) : on_grid(at);
     }
     Tick fine_period() const { return std::max<Tick>(settling_time_ / 4, 1); }
 
-    /// It is looked at when on_grid(at) says.
-    void set_cut(GroupState& state, Tick at) { set_exact_cut(state, on_grid(at)); }
-    void set_exact_cut(GroupState& state, Tick at);
-    Tick next_cut() const { return cuts_.empty() ? kNever : cuts_.begin()->first; }
+    void set_cut(GroupState& state, Tick at);
+    Tick next_cut() const { return cuts_.empty() ? kNever : cuts_.top().first; }
     /// Takes out the groups that may be due at next_cut(): those of them that is_due() says. By their ids.
     std::vector<std::uint32_t> take_next();
     bool is_due(std::uint32_t id, Tick at) const {
@@ -80,9 +82,9 @@ class GroupTable {
     const PhaseConfig& config_;
     std::vector<std::unique_ptr<GroupState>> groups_;
     std::vector<const step::PartitionPhase*> phases_;  ///< of these
-    /// Groups by when they are to be looked at, most many at once, besides some that are to be at another time by now.
-    /// Of the first ones the last is as it says.
-    std::map<Tick, std::vector<std::uint32_t>> cuts_;
+    using Cut = std::pair<Tick, std::uint32_t>;        ///< when, and which group
+    /// Besides some groups that are to be looked at another time by now, or never. The first one is as it says.
+    std::priority_queue<Cut, std::vector<Cut>, std::greater<>> cuts_;
     Tick settling_time_ = 0;
     Tick early_ = 0;
 };

@@ -117,7 +117,7 @@ void PhaseController::tell_ends(const std::vector<ToldEnd>& ends, Tick at) {
     for (const std::uint32_t id : std::exchange(parted_, {})) {
         if (GroupState* const state = groups_.find(id); state != nullptr && state->changed == at) {
             state->parted = true;
-            groups_.set_exact_cut(*state, at);
+            groups_.set_cut(*state, at);
         }
     }
 }

@@ -26,7 +26,7 @@ void SkipExecutor::begin(GroupState& state, Tick dt, Tick at) {
     state.flows_at_start = static_cast<std::uint32_t>(flows.size());
     report_.counters().skips += report_.times();
     report_.counters().recalled_skips += state.record.recalled ? report_.times() : 0;
-    groups_.set_exact_cut(state, state.until);
+    groups_.set_cut(state, state.until);
     if (view_.ack_streams() == nullptr) {
         pause_hosts(state);  // else a flow that starts at a host that sleeps wakes it
     }

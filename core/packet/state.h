@@ -278,7 +278,7 @@ struct Columns {
     Host* host = nullptr;           ///< by node
     HostPort* host_port = nullptr;  ///< by port
     std::uint32_t cell_count = 0;   ///< at first node_count
-    bool whole_nodes = true;        ///< cell n is node n; false once cells have been laid out
+    bool whole_nodes = true;        ///< no node is split: cell n is node n
     const CellId* home = nullptr;   ///< by node: its cell (a host's), or its first one
     Tick* wake = nullptr;           ///< by cell: nothing happens at it before
     /// minimum over 64 cells; a worker's in shared windows: over those of them that are its own

@@ -203,7 +203,8 @@ inline void refresh_wake(World& world, NodeId node) {
     }
     // A block may look too early, never too late.
     world.wake[world.home[node]] = kNever;
-    if (world.whole_nodes) {
+    if (world
+            .whole_nodes) {  // a port's cell is looked up at its cable's other end, far away in memory
         const PortId first = world.first_port[node];
         wake_cell(world, node,
                   next_instant(world, first, AllPorts{world.first_port[node + 1] - first}));

@@ -21,7 +21,7 @@ void AckStage::leave(FlowSlot flow, Tick now) {
     acks_->leave(flow);
     if (left_cut_ == kNever) {
         // The window that `now` is in has ended by then, however time is cut.
-        left_cut_ = groups_.on_grid(next_on_grid(now + view_.lookahead(), groups_.fine_period()));
+        left_cut_ = groups_.on_coarse_grid(now + view_.lookahead());
     }
 }
 

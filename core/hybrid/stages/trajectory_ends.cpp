@@ -21,7 +21,8 @@ PortId nic_of(const NetworkView& view, const GroupState& state, const Trajectory
     return view.tracks(state.group.flows[flow.place]).data.front();
 }
 
-/// How long before its last byte leaves the end of a flow may be told. What a small group's flow leaves to others it leaves then.
+/// The end of a flow may be told so long before its last byte leaves. In a small group others take its part of a port then, and
+/// not before.
 Tick tells_ahead(const TrajectoryRecord& record, const TrajectoryFlow& flow, Tick lookahead) {
     if (is_large(record.flows.size())) {
         return kTogether * flow.base_rtt;

@@ -136,8 +136,7 @@ bool TrajectoryKinds::is_exchange(const std::vector<FlowSlot>& flows) const {
     return true;
 }
 
-/// All flows of a group but a few are an exchange behind one switch. Others come from farther away, or from hosts that send to
-/// few.
+/// Behind one switch. What does not belong to it comes from farther away, or from hosts that send few flows.
 bool TrajectoryKinds::is_mostly_exchange(const GroupState& state) const {
     std::map<PortId, std::size_t> of_nic;
     std::size_t most = 0;

@@ -22,9 +22,9 @@ class TrajectoryKinds {
 
     /// False: what such a group does is not to be told from what others do, nor from its past.
     bool may_form(const GroupState& state) const;
-    /// Of a large group: others may do what it does.
+    /// NICs are what limits these flows, and no two go from one NIC to the same port.
     bool is_exchange(const std::vector<FlowSlot>& flows) const;
-    /// The same is true of all flows of a group but a few.
+    /// All flows of a group but a few are an exchange.
     bool is_mostly_exchange(const GroupState& state) const;
     bool is_fresh(FlowSlot flow) const;
     std::int64_t new_flows(const GroupState& state) const;

@@ -67,8 +67,7 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     record.queued = large ? 0 : std::max<std::int64_t>(kinds_.new_flows(state) - 1, 0);
     record.unshared = large && !kinds_.is_exchange(state.group.flows);
     const Settling settling = large ? kinds_.settling_of(state) : Settling{};
-    if (record.unshared && (settling.steps == 0 || !predicts_ends_ ||
-                            (!was_exchange(state) && !kinds_.is_mostly_exchange(state)))) {
+    if (record.unshared && !may_settle(state, settling)) {
         record.flows.clear();
         return;
     }
@@ -81,13 +80,17 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     }
 }
 
-/// Others have joined an exchange: most of its flows have been in one.
-bool TrajectoryStage::was_exchange(const GroupState& state) const {
+/// True if a group that is no exchange may go on by itself once it has settled: most of its flows have been in one, or are one.
+bool TrajectoryStage::may_settle(const GroupState& state, const Settling& settling) const {
+    if (settling.steps == 0 || !predicts_ends_) {
+        return false;
+    }
     const auto before =
         std::count_if(state.group.flows.begin(), state.group.flows.end(),
                       [this](FlowSlot flow) { return carried_.has(flow, engine_.id_of(flow)); });
     return static_cast<double>(before) >=
-           kMostlyBefore * static_cast<double>(state.group.flows.size());
+               kMostlyBefore * static_cast<double>(state.group.flows.size()) ||
+           kinds_.is_mostly_exchange(state);
 }
 
 void TrajectoryStage::observe(GroupState& state, Tick at) {

@@ -40,7 +40,8 @@ double time_of(const TrajectoryRecord& record, const TrajectoryFlow& flow, doubl
                : static_cast<double>(flow.begin) + flow.guide->age_at(flow.guide_flow, advance);
 }
 
-/// A skip that need not end at `end` does so at a multiple of the lookahead, as others do: each end cuts a window.
+/// When a skip from `begin` on ends whose flows are known until `end`. Unless others take up at `end` what a flow leaves, it is
+/// the multiple of the lookahead before (GroupTable::on_grid()).
 Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahead) {
     const Tick rounded = end / lookahead * lookahead;
     const bool exact = record.to_the_end && record.flows.size() > 1;

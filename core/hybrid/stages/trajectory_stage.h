@@ -74,7 +74,7 @@ class TrajectoryStage final : public SkipStage {
     double end_of(const GroupState& state, TrajectoryFlow& flow) const;
     void go_on(GroupState& state, const std::vector<PortId>& limits, Tick at) const;
     bool has_same_shares(const GroupState& state, Tick at) const;
-    bool was_exchange(const GroupState& state) const;
+    bool may_settle(const GroupState& state, const Settling& settling) const;
     void complete(TrajectoryRecord& record, Tick at);
     void follow_own(TrajectoryRecord& record, Tick at);
     void carry_own(const GroupState& state, std::uint32_t kind);
