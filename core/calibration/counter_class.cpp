@@ -69,44 +69,69 @@ std::vector<std::int64_t> classes_of(const std::vector<PortId>& way,
 
 namespace {
 
-/// Of one run: times, and their parts of a unit of places, by times.
-std::map<double, double> counted_times(const std::vector<Counter>& counters, std::int64_t unit) {
+/// Times, and how likely each is.
+class Times {
+  public:
+    void add(double time, double part) {
+        const auto place = std::lower_bound(
+            all_.begin(), all_.end(), time,
+            [](const std::pair<double, double>& one, double sought) { return one.first < sought; });
+        if (place != all_.end() && place->first == time) {
+            place->second += part;
+        } else {
+            all_.insert(place, {time, part});
+        }
+    }
+    auto begin() const { return all_.begin(); }
+    auto end() const { return all_.end(); }
+
+  private:
+    std::vector<std::pair<double, double>> all_;  ///< by time; few
+};
+
+/// Of the counters of one run.
+Times counted_times(const Counter* first, const Counter* last, std::int64_t unit) {
     const auto place = [unit](std::int64_t at) { return (at % unit + unit) % unit; };
     // As a first counter stands at each place of a unit, others stand ahead of it, and roll over on arcs of length `rest`.
     std::vector<std::int64_t> bounds = {0, unit};
-    for (const Counter& counter : counters) {
-        bounds.push_back(place(-counter.bytes % unit - counter.ahead));
-        bounds.push_back(place(-counter.ahead));
+    for (const Counter* counter = first; counter != last; ++counter) {
+        bounds.push_back(place(-counter->bytes % unit - counter->ahead));
+        bounds.push_back(place(-counter->ahead));
     }
     std::sort(bounds.begin(), bounds.end());
-    std::map<double, double> times;
+    Times times;
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
         double longest = 0;
-        for (const Counter& counter : counters) {
-            const std::int64_t rest = counter.bytes % unit;
-            const bool rolls_over = place(bounds[i] + counter.ahead) >= unit - rest;
-            const std::int64_t counted = counter.bytes - rest + (rolls_over ? unit : 0);
-            longest = std::max(longest, static_cast<double>(counted) / counter.rate);
+        for (const Counter* counter = first; counter != last; ++counter) {
+            const std::int64_t rest = counter->bytes % unit;
+            const bool rolls_over = place(bounds[i] + counter->ahead) >= unit - rest;
+            const std::int64_t counted = counter->bytes - rest + (rolls_over ? unit : 0);
+            longest = std::max(longest, static_cast<double>(counted) / counter->rate);
         }
-        times[longest] +=
-            static_cast<double>(bounds[i + 1] - bounds[i]) / static_cast<double>(unit);
+        times.add(longest,
+                  static_cast<double>(bounds[i + 1] - bounds[i]) / static_cast<double>(unit));
     }
     return times;
 }
 
 }  // namespace
 
-double counted_time(const std::vector<std::vector<Counter>>& runs, std::int64_t unit) {
+double counted_time(const std::vector<Counter>& counters, std::int64_t unit) {
     // The largest of independent times: how likely each is to be that, from the shortest on.
-    std::map<double, double> longest = {{0, 1}};
-    for (const std::vector<Counter>& run : runs) {
-        std::map<double, double> both;
-        for (const auto& [time, part] : counted_times(run, unit)) {
+    Times longest;
+    longest.add(0, 1);
+    const Counter* const end = counters.data() + counters.size();
+    for (const Counter* first = counters.data(); first != end;) {
+        const Counter* const next =
+            std::find_if(first + 1, end, [](const Counter& counter) { return counter.drifts; });
+        Times both;
+        for (const auto& [time, part] : counted_times(first, next, unit)) {
             for (const auto& [before, likely] : longest) {
-                both[std::max(time, before)] += part * likely;
+                both.add(std::max(time, before), part * likely);
             }
         }
         longest = std::move(both);
+        first = next;
     }
     double mean = 0;
     for (const auto& [time, part] : longest) {
@@ -124,7 +149,7 @@ double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes
     for (const std::int64_t distance : ahead) {
         counters.push_back({distance, 1, bytes});
     }
-    return counted_time({counters}, unit) / static_cast<double>(bytes);
+    return counted_time(counters, unit) / static_cast<double>(bytes);
 }
 
 std::int64_t counter_class(const std::vector<std::int64_t>& ahead, std::int64_t bytes,

@@ -30,13 +30,14 @@ struct Counter {
     std::int64_t ahead = 0;  ///< bytes by which it is ahead of the first, as one packet reads them
     double rate = 0;         ///< of its link, bytes per tick
     std::int64_t bytes = 0;  ///< that pass between two reports
+    bool drifts = false;     ///< against those before it; else they keep their distances
 };
 
 /// The time between two reports by what an algorithm reads of the busiest port: the largest of counted bytes over rates,
-/// ticks, in the mean over all places at which the counters may stand. `runs`: counters of one keep their distances, those of
-/// two drift against each other. Of one run of equal rates and bytes it is counter_excess() times what the bytes take. `unit`
-/// must be positive, and there must be a counter.
-double counted_time(const std::vector<std::vector<Counter>>& runs, std::int64_t unit);
+/// ticks, in the mean over all places at which the counters may stand. `ahead` is of the first or the last one before that
+/// drifts. If none does, and rates and bytes are equal, it is counter_excess() times what the bytes take. `unit` must be
+/// positive, and there must be a counter.
+double counted_time(const std::vector<Counter>& counters, std::int64_t unit);
 
 /// The excess in steps of 1/512: groups whose excesses round to the same step are equal.
 std::int64_t counter_class(const std::vector<std::int64_t>& ahead, std::int64_t bytes,

@@ -101,29 +101,29 @@ double PortLoads::aim_of(FlowSlot flow, Tick at) const {
     const double target = congestion::target_utilization(view_.law());
     // The first port is the NIC's, which reports nothing.
     double aim = link(way[0]) - acks_->across(way[0]);
-    std::vector<std::vector<Counter>> runs;
+    std::vector<Counter> counters;
+    counters.reserve(way.size() - 1);
     for (std::size_t hop = 1; hop < way.size(); ++hop) {
         aim = std::min(aim, target * link(way[hop]) - acks_->across(way[hop]));
         const auto distance =
             hop == 1 ? std::nullopt : view_.counter_ahead(way[hop - 1], way[hop], at);
-        if (!distance.has_value()) {
-            runs.emplace_back();  // ports that the same packets cross keep their counters' distances
-        }
-        const std::int64_t before = distance.has_value() ? runs.back().back().ahead : 0;
-        runs.back().push_back({before + distance.value_or(0), link(way[hop]), 0});
+        const bool drifts = !distance.has_value();  // not the same packets cross both
+        const std::int64_t before = drifts ? 0 : counters.back().ahead;
+        counters.push_back({before + distance.value_or(0), link(way[hop]), 0, drifts});
     }
     const double data = view_.packets_per_ack() * static_cast<double>(view_.data_bytes());
     constexpr int kRounds =
         3;  // between two reports ACKs pass, too, the more the slower the flow is
-    for (int round = 0; round < kRounds && aim > 0 && !runs.empty(); ++round) {
-        std::size_t hop = 1;
-        for (std::vector<Counter>& run : runs) {
-            for (Counter& counter : run) {
-                const double acks = acks_->across(way[hop++]) * data / aim;
-                counter.bytes = static_cast<std::int64_t>(data + acks);
-            }
+    for (int round = 0; round < kRounds && aim > 0 && !counters.empty(); ++round) {
+        for (std::size_t hop = 1; hop < way.size(); ++hop) {
+            const double acks = acks_->across(way[hop]) * data / aim;
+            counters[hop - 1].bytes = static_cast<std::int64_t>(data + acks);
         }
-        aim = std::min(aim, target * data / counted_time(runs, unit));
+        const double before = aim;
+        aim = std::min(aim, target * data / counted_time(counters, unit));
+        if (aim == before) {
+            break;
+        }
     }
     return std::max(aim, 0.0) * static_cast<double>(view_.payload()) /
            static_cast<double>(view_.data_bytes());
@@ -163,7 +163,7 @@ std::vector<double> PortLoads::room_of(const Group& group, const DataPorts& know
 }
 
 std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool beside_own,
-                                         std::vector<PortId>* limits) {
+                                         DataPorts& known, std::vector<PortId>* limits) {
     const std::size_t flows = group.flows.size();
     if (limits != nullptr) {
         limits->assign(flows, kNone);
@@ -171,16 +171,11 @@ std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool besid
     if (flows == 1) {
         return {aim_of(group.flows.front(), at)};
     }
-    DataPorts known;
     list(group, known);
     std::vector<double> room = room_of(group, known, beside_own && acks_ != nullptr);
-    std::vector<std::vector<std::uint32_t>> ways(flows);  // places in known.ports
     std::vector<std::size_t> open(known.ports.size());
     for (std::uint32_t i = 0; i < known.ports.size(); ++i) {
         open[i] = known.uses[i].flows.size();
-        for (const std::uint32_t flow : known.uses[i].flows) {
-            ways[flow].push_back(i);
-        }
     }
     std::vector<double> aims(flows, -1);
     for (std::size_t set = 0; set < flows;) {
@@ -204,7 +199,7 @@ std::vector<double> PortLoads::fair_aims(const Group& group, Tick at, bool besid
             if (limits != nullptr) {
                 (*limits)[f] = known.ports[tightest];
             }
-            for (const std::uint32_t i : ways[f]) {
+            for (const std::uint32_t i : known.ways[f]) {
                 room[i] -= least;
                 --open[i];
             }
@@ -256,6 +251,9 @@ void PortLoads::fit(const Group& group, std::vector<double>& rate) {
 }
 
 void PortLoads::list(const Group& group, DataPorts& known) const {
+    if (!known.ports.empty()) {
+        return;
+    }
     std::vector<std::pair<PortId, std::uint32_t>> uses;
     for (std::uint32_t i = 0; i < group.flows.size(); ++i) {
         for (const PortId port : view_.tracks(group.flows[i]).data) {
@@ -263,12 +261,14 @@ void PortLoads::list(const Group& group, DataPorts& known) const {
         }
     }
     std::sort(uses.begin(), uses.end());
+    known.ways.resize(group.flows.size());
     for (const auto& [port, flow] : uses) {
         if (known.ports.empty() || known.ports.back() != port) {
             known.ports.push_back(port);
             known.uses.emplace_back();
         }
         known.uses.back().flows.push_back(flow);
+        known.ways[flow].push_back(static_cast<std::uint32_t>(known.ports.size() - 1));
     }
 }
 
@@ -291,9 +291,7 @@ bool PortLoads::is_above_aim(const Group& group, const std::vector<double>& rate
 
 bool PortLoads::are_fair(const Group& group, const std::vector<double>& rate,
                          DataPorts& known) const {
-    if (known.ports.empty()) {
-        list(group, known);
-    }
+    list(group, known);
     for (std::size_t i = 0; i < known.ports.size(); ++i) {
         const PortId port = known.ports[i];
         const double across = acks_ == nullptr ? 0 : acks_->across(port);

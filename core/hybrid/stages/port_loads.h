@@ -16,6 +16,7 @@ namespace sluice::hybrid {
 struct DataPorts {
     std::vector<PortId> ports;
     std::vector<steady::PortUse> uses;
+    std::vector<std::vector<std::uint32_t>> ways;  ///< by flow: places in `ports`
 };
 
 class PortLoads {
@@ -35,8 +36,8 @@ class PortLoads {
     /// (core/calibration/counter_class.h). 0: it reads none, or a port leaves nothing.
     double aim_of(FlowSlot flow, Tick at) const;
     /// The same of a group's flows that share ports, by max-min fairness. `beside_own`: ports leave them what their own ACKs
-    /// take, too. `limits`: by flow, the port that leaves it no more; of a flow alone none.
-    std::vector<double> fair_aims(const Group& group, Tick at, bool beside_own = false,
+    /// take, too. `known`: the group's. `limits`: by flow, the port that leaves it no more; of a flow alone none.
+    std::vector<double> fair_aims(const Group& group, Tick at, bool beside_own, DataPorts& known,
                                   std::vector<PortId>* limits = nullptr);
     /// Lowers rates, packets per tick, to what every link can carry.
     void fit(const Group& group, std::vector<double>& rate);

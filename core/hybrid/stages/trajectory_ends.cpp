@@ -91,7 +91,7 @@ bool TrajectoryStage::carry_on(GroupState& state, Tick at) {
 }
 
 /// What laws limit has about as much as when it was recorded.
-bool TrajectoryStage::has_same_shares(const GroupState& state, Tick at) const {
+bool TrajectoryStage::has_same_shares(GroupState& state, Tick at) const {
     std::vector<PortId> limits;
     const std::vector<double> aims = aims_of(state, at, &limits);
     const auto& flows = state.trajectory.flows;

@@ -71,9 +71,10 @@ double TrajectoryStage::left(const GroupState& state, const TrajectoryFlow& flow
 }
 
 /// Of a large group, ACKs of its own are part of what it does.
-std::vector<double> TrajectoryStage::aims_of(const GroupState& state, Tick at,
+std::vector<double> TrajectoryStage::aims_of(GroupState& state, Tick at,
                                              std::vector<PortId>* limits) const {
-    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()), limits);
+    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()),
+                            state.trajectory.ports, limits);
 }
 
 /// False if one of them is not known.
@@ -219,7 +220,7 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
     return record.follows;
 }
 
-bool TrajectoryStage::is_outdated(const GroupState& state, Tick at) const {
+bool TrajectoryStage::is_outdated(GroupState& state, Tick at) const {
     const TrajectoryRecord& record = state.trajectory;
     const std::vector<double> aims = aims_of(state, at);
     const double most =

@@ -46,7 +46,7 @@ class TrajectoryStage final : public SkipStage {
     /// Links fail or are repaired: packets may be lost, and from here on ends are executed.
     void links_change() { predicts_ends_ = false; }
     /// A group's skip has begun to follow, and its laws aim at something else by now.
-    bool is_outdated(const GroupState& state, Tick at) const;
+    bool is_outdated(GroupState& state, Tick at) const;
     /// A flow's mean rate over the first `first` ticks of the present skip, divided by its mean over the whole skip; 1 where
     /// nothing is followed.
     double mean_ratio(const GroupState& state, std::size_t flow, Tick first) const;
@@ -60,7 +60,7 @@ class TrajectoryStage final : public SkipStage {
 
   private:
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
-    std::vector<double> aims_of(const GroupState& state, Tick at,
+    std::vector<double> aims_of(GroupState& state, Tick at,
                                 std::vector<PortId>* limits = nullptr) const;
     static bool take_aims(TrajectoryRecord& record, const std::vector<double>& aims);
     bool follow_aims(GroupState& state, const std::vector<double>& aims, Tick at) const;
@@ -73,7 +73,7 @@ class TrajectoryStage final : public SkipStage {
     double leaves_shared_port(const GroupState& state, const TrajectoryFlow& flow) const;
     double end_of(const GroupState& state, TrajectoryFlow& flow) const;
     void go_on(GroupState& state, const std::vector<PortId>& limits, Tick at) const;
-    bool has_same_shares(const GroupState& state, Tick at) const;
+    bool has_same_shares(GroupState& state, Tick at) const;
     bool may_settle(const GroupState& state, const Settling& settling) const;
     void complete(TrajectoryRecord& record, Tick at);
     void follow_own(TrajectoryRecord& record, Tick at);
