@@ -265,7 +265,7 @@ Command add_run_command(CommandLine program) {
     app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
     app.add_option("--threads", options->threads,
                    "Number of threads, in all modes but flow; does not change results (default:\n"
-                   "in mode packet all cores where they help, else 1)")
+                   "in mode packet all cores where they help, with phases 2)")
         .type_name("N")
         .range(1, 4096);
     app.add_flag(

@@ -17,8 +17,15 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
                                         const std::vector<std::uint64_t>& packets,
                                         std::uint32_t workers);
 
-/// Worker by node, such that each switch and its hosts are several workers': where few parts of the network have
-/// something to do at a time, whichever these are, a part is shared, at the price of packets that cross.
+/// The same where most of the network skips: few parts of it have something to do at a time, and it changes which these are.
+/// Large networks by leaves, small ones everywhere.
+std::vector<std::uint16_t> divide_for_skips(const Topology& topology, std::uint32_t workers);
+
+/// Each leaf switch is one worker's, with its hosts; the next one is another worker's.
+std::vector<std::uint16_t> divide_by_leaves(const Topology& topology, std::uint32_t workers);
+
+/// Each switch and its hosts are several workers': whichever of them have something to do, it is shared, at the price of packets
+/// that cross.
 std::vector<std::uint16_t> divide_everywhere(const Topology& topology, std::uint32_t workers);
 
 /// The estimated time of a window under a division, beside what it would be if all work were shared evenly and

@@ -32,11 +32,11 @@ constexpr double kBetter = 0.98;
 constexpr double kNoDivision = 1e30;
 /// Weight of a window in what windows have to do: those that cuts make short alternate with others.
 constexpr double kLatest = 0.125;
-/// Where the pool may choose, it must be faster than one worker by this. If it is not, as on a machine whose
-/// cores have other work, one goes on alone for so many windows, and longer each time.
+/// Where the pool may choose, it must be faster than one worker by this. If it is not, windows must have so many
+/// times as much to do; at each look that is forgotten by a part, for other work of the machine may have ended.
 constexpr double kFaster = 1.1;
-constexpr std::uint64_t kPause = 16 * kLookEvery;
-constexpr std::uint64_t kPauseLonger = 4;
+constexpr double kMore = 2;
+constexpr double kForgets = 0.9965;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ WorkerPool::WorkerPool(WorldStore& store, Threads threads,
       workers_(threads.count),
       barrier_(threads.count,
                threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded),
-      pause_(kPause) {
+      least_(static_cast<double>(threads.least_events)) {
     for (Worker& worker : workers_) {
         worker.part = &store.workers().add();
         worker.step = make_step(worker.part->world);
@@ -96,23 +96,8 @@ void WorkerPool::unite() {
 
 /// Divides the network, or not, by what its last windows had to do, and how fast that went.
 void WorkerPool::look(std::uint64_t windows) {
-    const std::uint64_t events = store_.world().events - last_events_;
-    const std::uint64_t more = windows - last_look_;
-    const Clock::time_point now = Clock::now();
-    const double rate = static_cast<double>(events) /
-                        std::max(std::chrono::duration<double>(now - last_time_).count(), 1e-9);
-    last_events_ += events;
-    last_look_ = windows;
-    last_time_ = now;
-    if (threads_.least_events > 0) {
-        const bool slow = divided_ && rate < kFaster * alone_;
-        alone_ = divided_ ? alone_ : rate;
-        if (slow || more == 0 || events < threads_.least_events * more) {
-            unite();
-            next_look_ = windows + (slow ? pause_ : kLookEvery);
-            pause_ *= slow ? kPauseLonger : 1;
-            return;
-        }
+    if (threads_.least_events > 0 && !is_worth_dividing(windows)) {
+        return;
     }
     if (!kept_) {
         plan();
@@ -122,6 +107,36 @@ void WorkerPool::look(std::uint64_t windows) {
         store_.workers().divide(owner_);
         divided_ = true;
     }
+}
+
+/// If not, one goes on alone until the next look.
+bool WorkerPool::is_worth_dividing(std::uint64_t windows) {
+    const std::uint64_t all = store_.world().events;
+    const auto events = static_cast<double>(all - std::exchange(last_events_, all));
+    const std::uint64_t more = windows - std::exchange(last_look_, windows);
+    const double each = more > 0 ? events / static_cast<double>(more) : 0;
+    const Pace pace{each, std::exchange(timed_, {}).rate()};
+    if (divided_) {
+        const bool slow = pace.rate < kFaster * alone_;
+        if (each >= least_ / 2 && !slow) {
+            return true;
+        }
+        // Perhaps these are other windows than those that one was tried with: so it is tried with these.
+        doubted_ = slow ? pace : Pace{};
+        unite();
+        next_look_ = windows + kLookEvery;
+        return false;
+    }
+    alone_ = pace.rate;
+    const Pace doubted = std::exchange(doubted_, {});
+    const bool slow = doubted.rate > 0 && doubted.rate < kFaster * alone_;
+    least_ = slow ? std::max(least_, kMore * doubted.events)
+                  : std::max(least_ * kForgets, static_cast<double>(threads_.least_events));
+    if (each < least_ || alone_ == 0) {
+        next_look_ = windows + kLookEvery;
+        return false;
+    }
+    return true;
 }
 
 /// Divides nodes by what was sent since the last look, ports that were silent as if all were alike.
@@ -161,8 +176,18 @@ void WorkerPool::work(Worker& worker) {
 WorkerPool::Stretch WorkerPool::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
     const bool together = stretch_.events >= threads_.worth_barriers;
     order_ = {begin, until, report, most, stretch_.events, together};
+    if (threads_.least_events > 0) {
+        time([this] { run_shared(); });
+    } else {
+        run_shared();
+    }
+    windows_ += stretch_.windows;
+    return stretch_;
+}
+
+void WorkerPool::run_shared() {
     store_.workers().begin_shared();
-    if (together) {
+    if (order_.together) {
         barrier_.arrive_and_wait();
         run_together(workers_.front());
     } else {
@@ -174,8 +199,6 @@ WorkerPool::Stretch WorkerPool::run(Tick begin, Tick until, Tick report, std::ui
         }
     }
     store_.workers().end_shared();
-    windows_ += stretch_.windows;
-    return stretch_;
 }
 
 /// Packets that a window had to do with lately, the last one included.

@@ -15,6 +15,7 @@
 /// their host.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -32,7 +33,7 @@ namespace sluice::step {
 struct Threads {
     std::uint32_t count = 1;
     /// If not 0: only windows that have so much to do, packets sent and received, on average, and only as
-    /// long as that is faster. Others cost more than they gain.
+    /// long as they are done faster so. Others cost more than they gain.
     std::uint64_t least_events = 0;
     /// Where windows lately had less to do, one of them steps them all, without barriers.
     double worth_barriers = 0;
@@ -72,6 +73,16 @@ class WorkerPool {
         }
         return divided_;
     }
+    /// Runs a window of all nodes that is not for the pool, the `windows`-th one. How fast that goes tells whether the pool is
+    /// worth it.
+    template <class RunWindow>
+    void run_unshared(std::uint64_t windows, RunWindow&& run_window) {
+        if (threads_.least_events == 0 || windows + kTimed < next_look_) {
+            run_window();
+            return;
+        }
+        time([&] { run_window(); });
+    }
     /// Windows as run_window() (core/clocks/window_loop.h), from `begin` = next_instant() on, none beyond
     /// `until`, up to `most` of them, until one has reached `report` or the caller has something to do. Throws
     /// what a step throws; then the world is in the middle of a window. After takes().
@@ -108,8 +119,36 @@ class WorkerPool {
         bool together = true;
     };
 
+    /// Of so many windows before a look it is measured how fast one thread is.
+    static constexpr std::uint64_t kTimed = 64;
+
+    /// Of windows that have been timed.
+    struct Timed {
+        std::uint64_t events = 0;
+        Clock::duration time{};
+        /// Events per second.
+        double rate() const {
+            return static_cast<double>(events) /
+                   std::max(std::chrono::duration<double>(time).count(), 1e-9);
+        }
+    };
+    struct Pace {
+        double events = 0;  ///< of a window
+        double rate = 0;    ///< events per second
+    };
+    template <class Windows>
+    void time(Windows&& windows) {
+        const Clock::time_point begin = Clock::now();
+        const std::uint64_t before = store_.world().events;
+        windows();
+        timed_.events += store_.world().events - before;
+        timed_.time += Clock::now() - begin;
+    }
+
     void join();
     void look(std::uint64_t windows);
+    bool is_worth_dividing(std::uint64_t windows);
+    void run_shared();
     void plan();
     void work(Worker& worker);
     template <class StepWindow>
@@ -140,9 +179,10 @@ class WorkerPool {
     std::uint64_t next_look_ = 0;  ///< in windows of the network
     std::uint64_t last_look_ = 0;
     std::uint64_t last_events_ = 0;
-    Clock::time_point last_time_ = Clock::now();
-    double alone_ = 0;                 ///< packets per second of one worker, when it was last tried
-    std::uint64_t pause_;              ///< windows
+    Timed timed_;                      ///< since the last look
+    Pace doubted_;                     ///< of all workers, if they seemed too slow
+    double alone_ = 0;                 ///< events per second of one, when it was last tried
+    double least_;                     ///< events that a window must have
     std::vector<std::uint64_t> sent_;  ///< by port, at the last look
     double found_ = 0;  ///< how far the division was from an even one, as it was found
 };

@@ -13,11 +13,8 @@
 #include "core/clocks/domains.h"
 #include "core/clocks/hook_runner.h"
 #include "core/clocks/window_loop.h"
+#include "core/clocks/worker_pool.h"
 #include "core/engine/flow_changes.h"
-
-namespace sluice::step {
-class WorkerPool;
-}
 
 namespace sluice::engine {
 
@@ -110,7 +107,12 @@ class Driver {
                 run_divided(begin, until);
                 return false;
             }
-            step::run_window(world, begin, end, step_cell);
+            const auto run_window = [&] { step::run_window(world, begin, end, step_cell); };
+            if (pool_ != nullptr) {
+                pool_->run_unshared(windows_, run_window);
+            } else {
+                run_window();
+            }
             now_ = std::max(now_, end);
             window_end_ = end;
             ++windows_;

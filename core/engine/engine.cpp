@@ -44,8 +44,7 @@ void Engine::begin(const Surroundings& surroundings) {
     if (divisible(surroundings)) {
         pool_ = std::make_unique<step::WorkerPool>(store_, threads_, step::cell_stepper);
         if (controller_ != nullptr) {
-            // Most of the network sleeps at any time.
-            pool_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
+            pool_->keep_division(step::divide_for_skips(store_.topology(), threads_.count));
         }
         driver_->divide_windows(*pool_);
     }

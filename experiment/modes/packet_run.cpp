@@ -15,10 +15,14 @@ namespace {
 
 /// What a window must have to do, in packets sent and received, for threads to help (docs/performance.md).
 constexpr std::uint64_t kWorthDividing = 600;
+constexpr std::uint64_t kWorthDividingWithPhases =
+    400;  ///< large networks' state is not in one core's cache
 /// What a window must have to do for two barriers to be worth it.
 constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;
+/// More threads bring little where a controller has one.
+constexpr std::size_t kMostWithPhases = 2;
 
 step::Threads threads_for(const Experiment& experiment, const Configuration& configuration) {
     if (!why_not(Effect::one_thread, configuration).empty()) {
@@ -27,13 +31,12 @@ step::Threads threads_for(const Experiment& experiment, const Configuration& con
     if (experiment.threads > 0) {
         return {static_cast<std::uint32_t>(experiment.threads), 0, kWorthMeeting};
     }
-    if (automatic_choice("--threads", configuration) != nullptr) {
-        return {1, 0, kWorthMeeting};
-    }
-    const std::size_t useful = experiment.topology.node_count() / kNodesPerThread;
+    const bool phases = automatic_choice("--threads", configuration) != nullptr;
     const std::size_t cores = std::thread::hardware_concurrency();
-    return {static_cast<std::uint32_t>(std::max<std::size_t>(std::min(cores, useful), 1)),
-            kWorthDividing, kWorthMeeting};
+    const std::size_t most = phases ? std::min(cores, kMostWithPhases) : cores;
+    const std::size_t useful = experiment.topology.node_count() / kNodesPerThread;
+    const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(std::min(most, useful), 1));
+    return {count, phases ? kWorthDividingWithPhases : kWorthDividing, kWorthMeeting};
 }
 
 }  // namespace

@@ -529,7 +529,7 @@ std::vector<CombinationRule> all_rules() {
          [](const Config& c) { return c.mode == Mode::wormhole; }, "the run states its error",
          "0.1"},
         {"threads-with-phases", E::automatic, "--threads", "a mode with phases", phases,
-         "most windows have little to do", "1"},
+         "the phase controller has one thread", "at most 2"},
         // Under other laws flows that share ports are off by more where ACKs are no packets (docs/wormhole.md, figure
         // 13); so are jobs beside flows of other kinds, and where links fail.
         {"wake-of-jobs", E::automatic, "phases.wake", "flows that are no messages of jobs",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads: what `sluice run` writes is the same for every number of them, and the summary says how many."""
 import json
+import os
 import subprocess
 import unittest
 
@@ -105,6 +106,19 @@ class Threads(CliTest):
             self.assertGreater(summaries[0]["skips"], 0)
             for key in ("skips", "skip_backs", "hops_saved"):
                 self.assertEqual(summaries[0][key], summaries[-1][key], key)
+
+    def test_as_many_as_help_with_phases(self):
+        self.write("busy.toml", FLOWS.replace("gpus = 32", "gpus = 256").replace("200KB", "2MB"))
+        for threads in (("--threads", "1"), ()):
+            self.succeed("run", "busy.toml", "--mode", "hybrid", "--set", "phases.wake=data", "--no-fold",
+                         *threads, "--out", "out" + "".join(threads[1:]))
+        for name in ("flows.csv", "phases.csv", "ports.csv"):
+            self.assertEqual((self.folder / "out" / name).read_bytes(),
+                             (self.folder / "out1" / name).read_bytes(), name)
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        self.assertGreater(summary["skips"], 0)
+        if len(os.sched_getaffinity(0)) > 1:
+            self.assertEqual(summary["threads"], 2)
 
     def test_servers_at_the_end_of_long_cables(self):
         """Inside a server a step takes 3.4 us, over any cable more than 5: the job limits the window."""

@@ -70,6 +70,35 @@ TEST_CASE("unit.division.rails_that_send_to_themselves") {
     CHECK(halves.crossing < 0.001);
 }
 
+TEST_CASE("unit.division.leaves_of_a_large_network_with_their_hosts") {
+    RailParams shape;
+    shape.gpus = 1024;
+    shape.gpus_per_server = 8;
+    shape.servers_per_segment = 16;
+    const Topology topology = build_rail(shape);
+    for (const std::uint32_t workers : {2U, 3U}) {
+        const std::vector<std::uint16_t> owner = step::divide_for_skips(topology, workers);
+        CHECK(owner == step::divide_by_leaves(topology, workers));
+        std::vector<int> hosts(workers, 0);
+        for (const NodeId host : topology.hosts()) {
+            ++hosts[owner[host]];
+            // Its server's switch joins it to 8 GPUs, its leaf to 16.
+            const PortId nic = topology.first_port(host) + 1;
+            CHECK(owner[topology.neighbor(nic)] == owner[host]);
+        }
+        const auto [least, most] = std::minmax_element(hosts.begin(), hosts.end());
+        CHECK(*most - *least <= 16);
+    }
+}
+
+TEST_CASE("unit.division.few_leaves_are_shared") {
+    FatTreeParams shape;
+    shape.k = 8;  // 32 leaves
+    const Topology topology = build_fat_tree(shape);
+    CHECK(step::divide_for_skips(topology, 2) == step::divide_by_leaves(topology, 2));
+    CHECK(step::divide_for_skips(topology, 3) == step::divide_everywhere(topology, 3));
+}
+
 TEST_CASE("unit.division.more_workers_than_nodes") {
     StarParams shape;
     shape.hosts = 3;

@@ -42,7 +42,7 @@ struct Tally {
     }
 };
 
-/// On one thread, and on several: by both divisions, together always or where there is more to do.
+/// On one thread, and on several: divided at random, everywhere or by leaves, together always or where there is more to do.
 void check_threads(const Case& given, const PhaseConfig& config, Application* application,
                    std::uint64_t seed, bool fold, Tally& tally) {
     FoldCounters counters;
@@ -61,7 +61,8 @@ void check_threads(const Case& given, const PhaseConfig& config, Application* ap
         const HybridOutcome together = run(&workers);
         check_same_runs(one, together);
         workers.threads.worth_barriers = 20;
-        workers.owner = step::divide_everywhere(given.topology, threads);
+        workers.owner = seed % 2 == 0 ? step::divide_everywhere(given.topology, threads)
+                                      : step::divide_by_leaves(given.topology, threads);
         check_same_runs(one, run(&workers));
         tally.pool_windows += together.pool_windows;
     }
