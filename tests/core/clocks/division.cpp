@@ -83,7 +83,7 @@ TEST_CASE("unit.division.leaves_of_a_large_network_with_their_hosts") {
         for (const NodeId host : topology.hosts()) {
             ++hosts[owner[host]];
             // Its server's switch joins it to 8 GPUs, its leaf to 16.
-            const PortId nic = topology.first_port(host) + 1;
+            const PortId nic = topology.first_port(host);
             CHECK(owner[topology.neighbor(nic)] == owner[host]);
         }
         const auto [least, most] = std::minmax_element(hosts.begin(), hosts.end());
