@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace sluice::hybrid {
 
@@ -37,6 +38,7 @@ constexpr Tick kSteady = 256;
 /// A large group, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the
 /// last quarter.
 constexpr double kMeanMoves = 0.002;
+constexpr double kOneMoves = 0.01;  ///< the same of a flow that does not come to the others' rate
 
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
@@ -83,19 +85,50 @@ void Trajectory::halve() {
     step_ *= 2;
 }
 
-/// Of all flows, per step, between two steps.
+/// Advance per step, between two steps.
+double Trajectory::slope(std::size_t flow, std::size_t first, std::size_t last) const {
+    const std::vector<float>& all = advance_[flow];
+    return (static_cast<double>(all[last]) - static_cast<double>(all[first])) /
+           static_cast<double>(last - first);
+}
+
+/// Of its law's rate, between two steps.
+double Trajectory::mean_law(std::size_t flow, std::size_t first, std::size_t last) const {
+    const auto begin = law_[flow].begin();
+    return std::accumulate(begin + static_cast<std::ptrdiff_t>(first),
+                           begin + static_cast<std::ptrdiff_t>(last), 0.0) /
+           static_cast<double>(last - first);
+}
+
+/// Flows that come to one rate.
+std::size_t Trajectory::together() const {
+    return static_cast<std::size_t>(std::count(apart_.begin(), apart_.end(), false));
+}
+
+/// Of these.
 double Trajectory::mean_slope(std::size_t first, std::size_t last) const {
     double sum = 0;
-    for (const std::vector<float>& all : advance_) {
-        sum += static_cast<double>(all[last]) - static_cast<double>(all[first]);
+    for (std::size_t flow = 0; flow < flows(); ++flow) {
+        sum += apart_[flow] ? 0 : slope(flow, first, last);
     }
-    return sum / static_cast<double>(last - first) / static_cast<double>(flows());
+    return sum / static_cast<double>(together());
 }
 
 bool Trajectory::has_settled() const {
     const auto last = static_cast<std::size_t>(reach() / step_);
-    const double before = mean_slope(last / 2, last * 3 / 4);
-    return std::abs(mean_slope(last * 3 / 4, last) - before) <= kMeanMoves * before;
+    const auto holds = [&](double before, double after, double most) {
+        return std::abs(after - before) <= most * before;
+    };
+    bool settled = together() == 0 || holds(mean_slope(last / 2, last * 3 / 4),
+                                            mean_slope(last * 3 / 4, last), kMeanMoves);
+    // As long as a NIC lets through less than a law would, only the law shows where the flow is going.
+    for (std::size_t flow = 0; flow < flows() && settled; ++flow) {
+        settled = !apart_[flow] || (holds(slope(flow, last / 2, last * 3 / 4),
+                                          slope(flow, last * 3 / 4, last), kOneMoves) &&
+                                    holds(mean_law(flow, last / 2, last * 3 / 4),
+                                          mean_law(flow, last * 3 / 4, last), kOneMoves));
+    }
+    return settled;
 }
 
 Tick Trajectory::extended_reach() const {
@@ -107,24 +140,22 @@ Tick Trajectory::extended_reach() const {
     return known + 2 * step_ + (settled ? known / 8 : 0);
 }
 
-/// Advance per step, in the later half of what is recorded.
+/// Advance per step, in the later half of what is recorded; of a flow apart, whose rate may be on its way, in the last quarter.
 double Trajectory::last_slope(std::size_t flow) const {
-    const std::vector<float>& all = advance_[flow];
-    const std::size_t last = all.size() - 1;
-    const std::size_t over = std::min(last, std::max<std::size_t>(last / 2, 4));
-    return over == 0 ? 0
-                     : (static_cast<double>(all[last]) - static_cast<double>(all[last - over])) /
-                           static_cast<double>(over);
+    const std::size_t last = advance_[flow].size() - 1;
+    const std::size_t part = apart_[flow] ? last / 4 : last / 2;
+    const std::size_t over = std::min(last, std::max<std::size_t>(part, 4));
+    return over == 0 ? 0 : slope(flow, last - over, last);
 }
 
-/// The mean of the flows' last slopes.
+/// The mean of the last slopes of flows that come to one rate.
 double Trajectory::settled_slope() const {
     const auto steps = std::make_pair(advances(0), advances(flows() - 1));
     if (settled_at_ != steps) {
         settled_at_ = steps;
         settled_ = 0;
         for (std::size_t flow = 0; flow < flows(); ++flow) {
-            settled_ += last_slope(flow) / static_cast<double>(flows());
+            settled_ += apart_[flow] ? 0 : last_slope(flow) / static_cast<double>(together());
         }
     }
     return settled_;
@@ -134,7 +165,7 @@ double Trajectory::settled_slope() const {
 double Trajectory::advance_beyond(std::size_t flow, double time) const {
     const auto step = static_cast<double>(step_);
     const double last = last_slope(flow);
-    if (!(settling_.convergence > 0)) {
+    if (!(settling_.convergence > 0) || apart_[flow]) {
         return last * time / step;
     }
     const double mean = settled_slope();
@@ -189,8 +220,9 @@ double Trajectory::time_beyond(std::size_t flow, double more) const {
     const double slope = last_slope(flow);
     double time = slope > 0 ? more / slope * static_cast<double>(step_)
                             : std::numeric_limits<double>::infinity();
-    for (int round = 0;
-         settling_.convergence > 0 && round < kRounds && std::isfinite(time) && time > 0; ++round) {
+    for (int round = 0; settling_.convergence > 0 && !apart_[flow] && round < kRounds &&
+                        std::isfinite(time) && time > 0;
+         ++round) {
         time *= more / advance_beyond(flow, time);
     }
     return time;

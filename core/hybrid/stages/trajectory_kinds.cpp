@@ -22,8 +22,6 @@ constexpr std::int64_t kMostNew = 4;
 /// What NICs offer a port, as a multiple of what laws aim at, if it is NICs that limit a large group. One more flow than an
 /// all-to-all's may come to a port.
 constexpr double kNicBound = 1.2;
-/// Of what is mostly an exchange at least this part is one.
-constexpr double kMostly = 0.875;
 /// A large group has settled after so many round trips at the least: one that others may follow, and one that goes on by itself.
 constexpr Tick kSettles = 128;
 constexpr Tick kSettlesUnshared = 64;
@@ -134,25 +132,6 @@ bool TrajectoryKinds::is_exchange(const std::vector<FlowSlot>& flows) const {
         }
     }
     return true;
-}
-
-/// Behind one switch. What does not belong to it comes from farther away, or from hosts that send few flows.
-bool TrajectoryKinds::is_mostly_exchange(const GroupState& state) const {
-    std::map<PortId, std::size_t> of_nic;
-    std::size_t most = 0;
-    for (const FlowSlot flow : state.group.flows) {
-        most = std::max(most, ++of_nic[view_.tracks(flow).data.front()]);
-    }
-    std::vector<FlowSlot> alike;
-    for (const FlowSlot flow : state.group.flows) {
-        const std::vector<PortId>& way = view_.tracks(flow).data;
-        if (way.size() == 2 && 2 * of_nic[way.front()] > most) {
-            alike.push_back(flow);
-        }
-    }
-    return static_cast<double>(alike.size()) >=
-               kMostly * static_cast<double>(state.group.flows.size()) &&
-           is_exchange(alike);
 }
 
 /// In an order that tells apart what does: new flows last, then by switches, then the fastest first.

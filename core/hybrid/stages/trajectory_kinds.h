@@ -24,8 +24,6 @@ class TrajectoryKinds {
     bool may_form(const GroupState& state) const;
     /// NICs are what limits these flows, and no two go from one NIC to the same port.
     bool is_exchange(const std::vector<FlowSlot>& flows) const;
-    /// All flows of a group but a few are an exchange.
-    bool is_mostly_exchange(const GroupState& state) const;
     bool is_fresh(FlowSlot flow) const;
     std::int64_t new_flows(const GroupState& state) const;
     /// Lists a group's flows as they are at `at`, in TrajectoryRecord::flows.

@@ -16,6 +16,8 @@ constexpr double kSameAim = 0.005;
 constexpr double kSameAimOfLarge = 0.1;  ///< of a large group
 /// Of an exchange that others have joined, at least this part is what it was.
 constexpr double kMostlyBefore = 0.75;
+/// Round trips that differ by no more are the same.
+constexpr double kSameTrip = 0.1;
 /// A group of which a flow ends sooner, in round trips, is executed.
 constexpr Tick kFewestRoundTrips = 8;
 constexpr Tick kFewestOfLarge = 2;
@@ -26,6 +28,25 @@ constexpr Tick kFewestOfNew = 48;
 constexpr Tick kYoung = 8;
 /// How far ahead the first end of a flow is looked for in a large group, in round trips.
 constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
+
+/// By additive steps flows come to equal windows: to equal rates, if their round trips are the same. And that is known of
+/// exchanges only: what has joined one may have come to another rate.
+template <class Belongs>
+void tell_apart(const TrajectoryRecord& record, Belongs&& belongs) {
+    std::vector<Tick> trips;
+    for (const TrajectoryFlow& flow : record.flows) {
+        trips.push_back(flow.base_rtt);
+    }
+    const auto median = trips.begin() + static_cast<std::ptrdiff_t>(trips.size() / 2);
+    std::nth_element(trips.begin(), median, trips.end());
+    const auto trip = static_cast<double>(*median);
+    for (std::size_t k = 0; k < record.flows.size(); ++k) {
+        const auto own = static_cast<double>(record.flows[k].base_rtt);
+        if (std::abs(own - trip) > kSameTrip * trip || !belongs(record.flows[k])) {
+            record.own->trajectory->set_apart(k);
+        }
+    }
+}
 
 }  // namespace
 
@@ -77,10 +98,16 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     }
     if (!record.young) {
         record.own = std::make_shared<Recording>(record.flows.size(), state.rtt, settling);
+        if (large) {
+            tell_apart(record, [&](const TrajectoryFlow& flow) {
+                const FlowSlot slot = state.group.flows[flow.place];
+                return !record.unshared || carried_.comes_to_others(slot, engine_.id_of(slot));
+            });
+        }
     }
 }
 
-/// True if a group that is no exchange may go on by itself once it has settled: most of its flows have been in one, or are one.
+/// True if a group that is no exchange may go on by itself once it has settled: most of its flows have been in one.
 bool TrajectoryStage::may_settle(const GroupState& state, const Settling& settling) const {
     if (settling.steps == 0 || !predicts_ends_) {
         return false;
@@ -89,8 +116,7 @@ bool TrajectoryStage::may_settle(const GroupState& state, const Settling& settli
         std::count_if(state.group.flows.begin(), state.group.flows.end(),
                       [this](FlowSlot flow) { return carried_.has(flow, engine_.id_of(flow)); });
     return static_cast<double>(before) >=
-               kMostlyBefore * static_cast<double>(state.group.flows.size()) ||
-           kinds_.is_mostly_exchange(state);
+           kMostlyBefore * static_cast<double>(state.group.flows.size());
 }
 
 void TrajectoryStage::observe(GroupState& state, Tick at) {
