@@ -23,6 +23,9 @@ constexpr int kLooksCrowded = 20;
 
 /// Windows from one look at how much they have to do to the next.
 constexpr std::uint64_t kLookEvery = 256;
+/// The first look after a division. On a machine whose cores have other work a window may take a hundred times as long, since
+/// workers wait for each other to be scheduled.
+constexpr std::uint64_t kTrial = 16;
 /// Windows until nodes are divided by what they have sent for the first time.
 constexpr std::uint64_t kFirstLook = 32;
 /// A division is looked for anew when the one in use does worse, beside one that shares all work evenly, than
@@ -35,6 +38,7 @@ constexpr double kLatest = 0.125;
 /// Where the pool may choose, it must be faster than one worker by this. If it is not, windows must have so many
 /// times as much to do; at each look that is forgotten by a part, for other work of the machine may have ended.
 constexpr double kFaster = 1.1;
+constexpr double kMuchSlower = 0.5;  ///< as fast as one, or less, after a trial
 constexpr double kMore = 2;
 constexpr double kForgets = 0.9965;
 
@@ -46,8 +50,8 @@ WorkerPool::WorkerPool(WorldStore& store, Threads threads,
       threads_(threads),
       workers_(threads.count),
       barrier_(threads.count,
-               threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded),
-      least_(static_cast<double>(threads.least_events)) {
+               threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded) {
+    choice_.least = static_cast<double>(threads.least_events);
     for (Worker& worker : workers_) {
         worker.part = &store.workers().add();
         worker.step = make_step(worker.part->world);
@@ -96,43 +100,48 @@ void WorkerPool::unite() {
 
 /// Divides the network, or not, by what its last windows had to do, and how fast that went.
 void WorkerPool::look(std::uint64_t windows) {
+    const bool tried = choice_.on_trial;
     if (threads_.least_events > 0 && !is_worth_dividing(windows)) {
         return;
     }
-    if (!kept_) {
+    if (!kept_ && !tried) {
         plan();
     }
     next_look_ = windows < kFirstLook ? kFirstLook : windows + kLookEvery;
     if (!divided_) {
         store_.workers().divide(owner_);
         divided_ = true;
+        choice_.on_trial = threads_.least_events > 0;
+        next_look_ = choice_.on_trial ? windows + kTrial : next_look_;
     }
 }
 
 /// If not, one goes on alone until the next look.
 bool WorkerPool::is_worth_dividing(std::uint64_t windows) {
     const std::uint64_t all = store_.world().events;
-    const auto events = static_cast<double>(all - std::exchange(last_events_, all));
-    const std::uint64_t more = windows - std::exchange(last_look_, windows);
+    const auto events = static_cast<double>(all - std::exchange(choice_.events, all));
+    const std::uint64_t more = windows - std::exchange(choice_.looked, windows);
     const double each = more > 0 ? events / static_cast<double>(more) : 0;
-    const Pace pace{each, std::exchange(timed_, {}).rate()};
+    const Pace pace{each, std::exchange(choice_.timed, {}).rate()};
     if (divided_) {
-        const bool slow = pace.rate < kFaster * alone_;
-        if (each >= least_ / 2 && !slow) {
+        const double least = std::exchange(choice_.on_trial, false) ? kMuchSlower : kFaster;
+        const bool slow = pace.rate < least * choice_.alone;
+        if (each >= choice_.least / 2 && !slow) {
             return true;
         }
         // Perhaps these are other windows than those that one was tried with: so it is tried with these.
-        doubted_ = slow ? pace : Pace{};
+        choice_.doubted = slow ? pace : Pace{};
         unite();
         next_look_ = windows + kLookEvery;
         return false;
     }
-    alone_ = pace.rate;
-    const Pace doubted = std::exchange(doubted_, {});
-    const bool slow = doubted.rate > 0 && doubted.rate < kFaster * alone_;
-    least_ = slow ? std::max(least_, kMore * doubted.events)
-                  : std::max(least_ * kForgets, static_cast<double>(threads_.least_events));
-    if (each < least_ || alone_ == 0) {
+    choice_.alone = pace.rate;
+    const Pace doubted = std::exchange(choice_.doubted, {});
+    const bool slow = doubted.rate > 0 && doubted.rate < kFaster * choice_.alone;
+    choice_.least =
+        slow ? std::max(choice_.least, kMore * doubted.events)
+             : std::max(choice_.least * kForgets, static_cast<double>(threads_.least_events));
+    if (each < choice_.least || choice_.alone == 0) {
         next_look_ = windows + kLookEvery;
         return false;
     }
@@ -175,7 +184,8 @@ void WorkerPool::work(Worker& worker) {
 
 WorkerPool::Stretch WorkerPool::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
     const bool together = stretch_.events >= threads_.worth_barriers;
-    order_ = {begin, until, report, most, stretch_.events, together};
+    const std::uint64_t left = choice_.on_trial ? std::min(most, next_look_ - choice_.asked) : most;
+    order_ = {begin, until, report, left, stretch_.events, together};
     if (threads_.least_events > 0) {
         time([this] { run_shared(); });
     } else {

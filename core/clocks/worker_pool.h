@@ -68,6 +68,7 @@ class WorkerPool {
     /// Whether the network's next windows, of which `windows` have been executed, are for the pool. If not,
     /// all is in world().
     bool takes(std::uint64_t windows) {
+        choice_.asked = windows;
         if (windows >= next_look_) {
             look(windows);
         }
@@ -136,13 +137,24 @@ class WorkerPool {
         double events = 0;  ///< of a window
         double rate = 0;    ///< events per second
     };
+    /// What is known of whether the pool is worth it, where it may choose.
+    struct Choice {
+        double least = 0;          ///< events that a window must have
+        double alone = 0;          ///< events per second of one worker, when it was last tried
+        Pace doubted;              ///< of all workers, if they seemed too slow
+        Timed timed;               ///< since the last look
+        std::uint64_t looked = 0;  ///< windows of the network at the last look
+        std::uint64_t events = 0;  ///< the same
+        std::uint64_t asked = 0;   ///< windows, when takes() was asked last
+        bool on_trial = false;     ///< the network has just been divided
+    };
     template <class Windows>
     void time(Windows&& windows) {
         const Clock::time_point begin = Clock::now();
         const std::uint64_t before = store_.world().events;
         windows();
-        timed_.events += store_.world().events - before;
-        timed_.time += Clock::now() - begin;
+        choice_.timed.events += store_.world().events - before;
+        choice_.timed.time += Clock::now() - begin;
     }
 
     void join();
@@ -177,12 +189,7 @@ class WorkerPool {
     std::vector<std::uint16_t> owner_;
     std::uint64_t windows_ = 0;
     std::uint64_t next_look_ = 0;  ///< in windows of the network
-    std::uint64_t last_look_ = 0;
-    std::uint64_t last_events_ = 0;
-    Timed timed_;                      ///< since the last look
-    Pace doubted_;                     ///< of all workers, if they seemed too slow
-    double alone_ = 0;                 ///< events per second of one, when it was last tried
-    double least_;                     ///< events that a window must have
+    Choice choice_;
     std::vector<std::uint64_t> sent_;  ///< by port, at the last look
     double found_ = 0;  ///< how far the division was from an even one, as it was found
 };
