@@ -38,7 +38,7 @@ constexpr Tick kSteady = 256;
 /// A large group, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the
 /// last quarter.
 constexpr double kMeanMoves = 0.002;
-constexpr double kOneMoves = 0.01;  ///< the same of a flow that does not come to the others' rate
+constexpr double kOneMoves = 0.01;  ///< the same of a single flow whose rate does not converge
 
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
@@ -100,18 +100,18 @@ double Trajectory::mean_law(std::size_t flow, std::size_t first, std::size_t las
            static_cast<double>(last - first);
 }
 
-/// Flows that come to one rate.
-std::size_t Trajectory::together() const {
-    return static_cast<std::size_t>(std::count(apart_.begin(), apart_.end(), false));
+/// Flows whose rates converge.
+std::size_t Trajectory::converging() const {
+    return static_cast<std::size_t>(std::count(keeps_rate_.begin(), keeps_rate_.end(), false));
 }
 
 /// Of these.
 double Trajectory::mean_slope(std::size_t first, std::size_t last) const {
     double sum = 0;
     for (std::size_t flow = 0; flow < flows(); ++flow) {
-        sum += apart_[flow] ? 0 : slope(flow, first, last);
+        sum += keeps_rate_[flow] ? 0 : slope(flow, first, last);
     }
-    return sum / static_cast<double>(together());
+    return sum / static_cast<double>(converging());
 }
 
 bool Trajectory::has_settled() const {
@@ -119,14 +119,14 @@ bool Trajectory::has_settled() const {
     const auto holds = [&](double before, double after, double most) {
         return std::abs(after - before) <= most * before;
     };
-    bool settled = together() == 0 || holds(mean_slope(last / 2, last * 3 / 4),
-                                            mean_slope(last * 3 / 4, last), kMeanMoves);
-    // As long as a NIC lets through less than a law would, only the law shows where the flow is going.
+    bool settled = converging() == 0 || holds(mean_slope(last / 2, last * 3 / 4),
+                                              mean_slope(last * 3 / 4, last), kMeanMoves);
+    // While the NIC is the bottleneck, a flow's rate does not show that its law still lowers the window.
     for (std::size_t flow = 0; flow < flows() && settled; ++flow) {
-        settled = !apart_[flow] || (holds(slope(flow, last / 2, last * 3 / 4),
-                                          slope(flow, last * 3 / 4, last), kOneMoves) &&
-                                    holds(mean_law(flow, last / 2, last * 3 / 4),
-                                          mean_law(flow, last * 3 / 4, last), kOneMoves));
+        settled = !keeps_rate_[flow] || (holds(slope(flow, last / 2, last * 3 / 4),
+                                               slope(flow, last * 3 / 4, last), kOneMoves) &&
+                                         holds(mean_law(flow, last / 2, last * 3 / 4),
+                                               mean_law(flow, last * 3 / 4, last), kOneMoves));
     }
     return settled;
 }
@@ -140,22 +140,24 @@ Tick Trajectory::extended_reach() const {
     return known + 2 * step_ + (settled ? known / 8 : 0);
 }
 
-/// Advance per step, in the later half of what is recorded; of a flow apart, whose rate may be on its way, in the last quarter.
+/// Advance per step, in the later half of what is recorded. A rate that stays is taken from the last quarter: it may have moved
+/// before.
 double Trajectory::last_slope(std::size_t flow) const {
     const std::size_t last = advance_[flow].size() - 1;
-    const std::size_t part = apart_[flow] ? last / 4 : last / 2;
+    const std::size_t part = keeps_rate_[flow] ? last / 4 : last / 2;
     const std::size_t over = std::min(last, std::max<std::size_t>(part, 4));
     return over == 0 ? 0 : slope(flow, last - over, last);
 }
 
-/// The mean of the last slopes of flows that come to one rate.
+/// The mean of the last slopes of flows whose rates converge.
 double Trajectory::settled_slope() const {
     const auto steps = std::make_pair(advances(0), advances(flows() - 1));
     if (settled_at_ != steps) {
         settled_at_ = steps;
         settled_ = 0;
+        const auto count = static_cast<double>(converging());
         for (std::size_t flow = 0; flow < flows(); ++flow) {
-            settled_ += apart_[flow] ? 0 : last_slope(flow) / static_cast<double>(together());
+            settled_ += keeps_rate_[flow] ? 0 : last_slope(flow) / count;
         }
     }
     return settled_;
@@ -165,7 +167,7 @@ double Trajectory::settled_slope() const {
 double Trajectory::advance_beyond(std::size_t flow, double time) const {
     const auto step = static_cast<double>(step_);
     const double last = last_slope(flow);
-    if (!(settling_.convergence > 0) || apart_[flow]) {
+    if (!(settling_.convergence > 0) || keeps_rate_[flow]) {
         return last * time / step;
     }
     const double mean = settled_slope();
@@ -220,7 +222,7 @@ double Trajectory::time_beyond(std::size_t flow, double more) const {
     const double slope = last_slope(flow);
     double time = slope > 0 ? more / slope * static_cast<double>(step_)
                             : std::numeric_limits<double>::infinity();
-    for (int round = 0; settling_.convergence > 0 && !apart_[flow] && round < kRounds &&
+    for (int round = 0; settling_.convergence > 0 && !keeps_rate_[flow] && round < kRounds &&
                         std::isfinite(time) && time > 0;
          ++round) {
         time *= more / advance_beyond(flow, time);

@@ -44,7 +44,7 @@ class Trajectory {
     Trajectory(std::size_t flows, Tick step, const Settling& settling = {})
         : advance_(flows, std::vector<float>{0}),
           law_(flows),
-          apart_(flows, false),
+          keeps_rate_(flows, false),
           step_(step),
           settling_(settling) {}
 
@@ -55,9 +55,9 @@ class Trajectory {
     /// Nothing more needs to be recorded; or, of a large group that does not settle, halve() comes first.
     bool is_complete() const;
     bool settles() const { return settling_.steps > 0; }
-    /// The flow does not come to the others' rate. Has it settled, it goes on as it has done last.
-    void set_apart(std::size_t flow) { apart_[flow] = true; }
-    bool is_apart(std::size_t flow) const { return apart_[flow]; }
+    /// The flow's rate does not converge to the others'. Once the group has settled, it stays as it is.
+    void keep_rate(std::size_t flow) { keeps_rate_[flow] = true; }
+    bool keeps_rate(std::size_t flow) const { return keeps_rate_[flow]; }
     /// Keeps every second step: steps are twice as long from now on.
     void halve();
     /// The age up to which others may follow: messages differ in length. What is complete goes on as it has settled: a flow
@@ -85,14 +85,14 @@ class Trajectory {
     double slope(std::size_t flow, std::size_t first, std::size_t last) const;
     double mean_law(std::size_t flow, std::size_t first, std::size_t last) const;
     double mean_slope(std::size_t first, std::size_t last) const;
-    std::size_t together() const;
+    std::size_t converging() const;
     double settled_slope() const;
     double advance_beyond(std::size_t flow, double time) const;
     double time_beyond(std::size_t flow, double more) const;
 
     std::vector<std::vector<float>> advance_;  ///< by flow, from age 0 on
     std::vector<std::vector<float>> law_;      ///< by flow, from the first step's end on
-    std::vector<bool> apart_;
+    std::vector<bool> keeps_rate_;
     Tick step_;
     Settling settling_;
     mutable double settled_ = 0;  ///< settled_slope(), when there were so many steps

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <set>
 #include <utility>
 
 namespace sluice::step {
@@ -23,24 +24,11 @@ double work_at(const Topology& topology, NodeId node, double packets) {
     return topology.is_host(node) ? kAtHost * packets : packets;
 }
 
-/// Where a worker has so many leaves, about as many of each one's have something to do.
+/// With so many leaves a worker, about as many of each worker's have something to do at a time.
 constexpr std::size_t kManyLeaves = 16;
 
-/// By host: the switch that joins it to most hosts, which in a server of several is not the server's own.
-std::vector<NodeId> leaves(const Topology& topology) {
-    std::vector<std::uint32_t> hosts(topology.node_count(), 0);
-    for (PortId port = 0; port < topology.port_count(); ++port) {
-        hosts[topology.neighbor(port)] += topology.is_host(topology.node_of(port)) ? 1 : 0;
-    }
-    std::vector<NodeId> leaf(topology.node_count(), kNone);
-    for (PortId port = 0; port < topology.port_count(); ++port) {
-        const NodeId node = topology.node_of(port);
-        const NodeId at = topology.neighbor(port);
-        if (topology.is_host(node) && (leaf[node] == kNone || hosts[at] >= hosts[leaf[node]])) {
-            leaf[node] = at;
-        }
-    }
-    return leaf;
+NodeId leaf_of(const Topology& topology, NodeId host) {
+    return topology.neighbor(topology.first_port(host));
 }
 
 /// Adjacency visits of all attempts together: large networks get one, small ones several.
@@ -318,20 +306,22 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
 }
 
 std::vector<std::uint16_t> divide_by_leaves(const Topology& topology, std::uint32_t workers) {
-    const std::vector<NodeId> leaf = leaves(topology);
-    std::vector<bool> has_hosts(topology.node_count(), false);
-    for (const NodeId host : topology.hosts()) {
-        has_hosts[leaf[host]] = true;
-    }
     std::vector<std::uint16_t> owner(topology.node_count(), 0);
-    std::uint32_t next[2] = {0, 0};
-    for (NodeId node = 0; node < owner.size(); ++node) {
-        if (!topology.is_host(node)) {
-            owner[node] = static_cast<std::uint16_t>(next[has_hosts[node] ? 1 : 0]++ % workers);
-        }
-    }
+    std::vector<bool> given(topology.node_count(), false);
+    std::uint32_t leaves = 0;
     for (const NodeId host : topology.hosts()) {
-        owner[host] = owner[leaf[host]];
+        const NodeId leaf = leaf_of(topology, host);
+        if (!given[leaf]) {
+            given[leaf] = true;
+            owner[leaf] = static_cast<std::uint16_t>(leaves++ % workers);
+        }
+        owner[host] = owner[leaf];
+    }
+    std::uint32_t others = 0;
+    for (NodeId node = 0; node < owner.size(); ++node) {
+        if (!topology.is_host(node) && !given[node]) {
+            owner[node] = static_cast<std::uint16_t>(others++ % workers);
+        }
     }
     return owner;
 }
@@ -339,7 +329,7 @@ std::vector<std::uint16_t> divide_by_leaves(const Topology& topology, std::uint3
 std::vector<std::uint16_t> divide_everywhere(const Topology& topology, std::uint32_t workers) {
     std::vector<std::vector<NodeId>> hosts(topology.node_count());  // by switch
     for (const NodeId host : topology.hosts()) {
-        hosts[topology.neighbor(topology.first_port(host))].push_back(host);
+        hosts[leaf_of(topology, host)].push_back(host);
     }
     std::vector<std::uint16_t> owner(topology.node_count(), 0);
     std::vector<double> all(workers, 0);
@@ -369,12 +359,12 @@ std::vector<std::uint16_t> divide_everywhere(const Topology& topology, std::uint
 }
 
 std::vector<std::uint16_t> divide_for_skips(const Topology& topology, std::uint32_t workers) {
-    std::vector<NodeId> leaf = leaves(topology);
-    std::sort(leaf.begin(), leaf.end());
-    const auto last = std::lower_bound(leaf.begin(), leaf.end(), kNone);
-    const auto count = static_cast<std::size_t>(std::unique(leaf.begin(), last) - leaf.begin());
-    return count >= kManyLeaves * workers ? divide_by_leaves(topology, workers)
-                                          : divide_everywhere(topology, workers);
+    std::set<NodeId> leaves;
+    for (const NodeId host : topology.hosts()) {
+        leaves.insert(leaf_of(topology, host));
+    }
+    return leaves.size() >= kManyLeaves * workers ? divide_by_leaves(topology, workers)
+                                                  : divide_everywhere(topology, workers);
 }
 
 double unevenness(const Topology& topology, const std::vector<std::uint64_t>& packets,

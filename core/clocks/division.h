@@ -17,11 +17,11 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
                                         const std::vector<std::uint64_t>& packets,
                                         std::uint32_t workers);
 
-/// The same where most of the network skips: few parts of it have something to do at a time, and it changes which these are.
-/// Large networks by leaves, small ones everywhere.
+/// Worker by node where most of the network skips: few parts of it have something to do at a time, and it changes which these
+/// are. Networks of many leaves are divided by leaves, others everywhere.
 std::vector<std::uint16_t> divide_for_skips(const Topology& topology, std::uint32_t workers);
 
-/// Each leaf switch is one worker's, with its hosts; the next one is another worker's.
+/// Each leaf switch and its hosts are one worker's, in turn.
 std::vector<std::uint16_t> divide_by_leaves(const Topology& topology, std::uint32_t workers);
 
 /// Each switch and its hosts are several workers': whichever of them have something to do, it is shared, at the price of packets

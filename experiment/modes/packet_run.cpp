@@ -15,8 +15,8 @@ namespace {
 
 /// What a window must have to do, in packets sent and received, for threads to help (docs/performance.md).
 constexpr std::uint64_t kWorthDividing = 600;
-constexpr std::uint64_t kWorthDividingWithPhases =
-    400;  ///< large networks' state is not in one core's cache
+/// The same with phases, for a first try: the pool goes on with several threads only if they are faster.
+constexpr std::uint64_t kWorthDividingWithPhases = 400;
 /// What a window must have to do for two barriers to be worth it.
 constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.

@@ -27,9 +27,9 @@ class CarriedTrajectories {
     }
     /// Of the flow `id`, which has the slot.
     bool has(FlowSlot slot, FlowId id) const { return slot < all_.size() && all_[slot].id == id; }
-    /// The same, in a group whose flows come to one rate.
-    bool comes_to_others(FlowSlot slot, FlowId id) const {
-        return has(slot, id) && !all_[slot].flow.guide->is_apart(all_[slot].flow.guide_flow);
+    /// The same, and its rate converges to that of others.
+    bool converges(FlowSlot slot, FlowId id) const {
+        return has(slot, id) && !all_[slot].flow.guide->keeps_rate(all_[slot].flow.guide_flow);
     }
     /// As it goes on at `at`, in a group that has it at `place`.
     TrajectoryFlow take_up(FlowSlot slot, std::size_t place, Tick at) const {

@@ -9,7 +9,6 @@
 
 #include "core/calibration/group_kind.h"
 #include "core/calibration/trajectories.h"
-#include "core/hybrid/stages/port_loads.h"
 #include "core/ids.h"
 #include "core/units.h"
 
@@ -60,7 +59,6 @@ struct TrajectoryRecord {
         kNever;      ///< GroupState::changed, then: the record is out of date if it is another
     Tick begin = 0;  ///< age 0
     std::vector<TrajectoryFlow> flows;  ///< by their place in the kind; empty: it has none
-    DataPorts ports;                    ///< of several flows
     GroupKey shape;                     ///< the kind, but for what flows alone are told apart by
     std::int64_t ack_class = 0;         ///< of a flow alone, as it began
     std::int64_t line_rate = 0;         ///< of the first flow's NIC, bits/s

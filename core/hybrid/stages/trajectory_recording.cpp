@@ -29,10 +29,10 @@ constexpr Tick kYoung = 8;
 /// How far ahead the first end of a flow is looked for in a large group, in round trips.
 constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
 
-/// By additive steps flows come to equal windows: to equal rates, if their round trips are the same. And that is known of
-/// exchanges only: what has joined one may have come to another rate.
-template <class Belongs>
-void tell_apart(const TrajectoryRecord& record, Belongs&& belongs) {
+/// Additive steps make windows converge. So rates converge only between flows of the same round trip. And of a flow that has
+/// joined an exchange, nobody knows to which window it will come: not converges(flow).
+template <class Converges>
+void keep_rates(const TrajectoryRecord& record, Converges&& converges) {
     std::vector<Tick> trips;
     for (const TrajectoryFlow& flow : record.flows) {
         trips.push_back(flow.base_rtt);
@@ -42,8 +42,8 @@ void tell_apart(const TrajectoryRecord& record, Belongs&& belongs) {
     const auto trip = static_cast<double>(*median);
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         const auto own = static_cast<double>(record.flows[k].base_rtt);
-        if (std::abs(own - trip) > kSameTrip * trip || !belongs(record.flows[k])) {
-            record.own->trajectory->set_apart(k);
+        if (std::abs(own - trip) > kSameTrip * trip || !converges(record.flows[k])) {
+            record.own->trajectory->keep_rate(k);
         }
     }
 }
@@ -99,9 +99,9 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     if (!record.young) {
         record.own = std::make_shared<Recording>(record.flows.size(), state.rtt, settling);
         if (large) {
-            tell_apart(record, [&](const TrajectoryFlow& flow) {
+            keep_rates(record, [&](const TrajectoryFlow& flow) {
                 const FlowSlot slot = state.group.flows[flow.place];
-                return !record.unshared || carried_.comes_to_others(slot, engine_.id_of(slot));
+                return !record.unshared || carried_.converges(slot, engine_.id_of(slot));
             });
         }
     }

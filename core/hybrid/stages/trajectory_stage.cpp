@@ -73,8 +73,8 @@ double TrajectoryStage::left(const GroupState& state, const TrajectoryFlow& flow
 /// Of a large group, ACKs of its own are part of what it does.
 std::vector<double> TrajectoryStage::aims_of(GroupState& state, Tick at,
                                              std::vector<PortId>* limits) const {
-    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()),
-                            state.trajectory.ports, limits);
+    return loads_.fair_aims(state.group, at, is_large(state.group.flows.size()), state.data_ports,
+                            limits);
 }
 
 /// False if one of them is not known.

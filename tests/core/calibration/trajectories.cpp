@@ -194,13 +194,13 @@ TEST_CASE("unit.trajectories.rates_of_a_large_group_come_to_one_beyond_its_end")
     CHECK(one.extended_reach() > kSecond);
 }
 
-TEST_CASE("unit.trajectories.a_flow_apart_does_not_come_to_the_others_rate") {
+TEST_CASE("unit.trajectories.a_flow_may_keep_its_rate") {
     constexpr std::size_t kFlows = kFewFlows + 1;
     // One flow is twice as fast, and its law falls by `less` a step although its NIC lets no more through.
-    const auto recorded = [&](double less, bool apart) {
+    const auto recorded = [&](double less, bool keeps) {
         Trajectory one(kFlows, 10, Settling{400, 64});
-        if (apart) {
-            one.set_apart(0);
+        if (keeps) {
+            one.keep_rate(0);
         }
         for (int step = 1; step <= 64; ++step) {
             for (std::size_t f = 0; f < kFlows; ++f) {
@@ -213,15 +213,15 @@ TEST_CASE("unit.trajectories.a_flow_apart_does_not_come_to_the_others_rate") {
     const auto rate = [](const Trajectory& one, std::size_t flow) {
         return one.advance(flow, 20'001) - one.advance(flow, 20'000);
     };
-    const Trajectory apart = recorded(0, true);
-    CHECK(apart.is_complete());
-    CHECK(rate(apart, 0) == doctest::Approx(2));
-    CHECK(rate(apart, 1) == doctest::Approx(1));
-    CHECK(apart.age_at(0, apart.advance(0, 3000)) == doctest::Approx(3000));
+    const Trajectory kept = recorded(0, true);
+    CHECK(kept.is_complete());
+    CHECK(rate(kept, 0) == doctest::Approx(2));
+    CHECK(rate(kept, 1) == doctest::Approx(1));
+    CHECK(kept.age_at(0, kept.advance(0, 3000)) == doctest::Approx(3000));
     const double mean = 1 + 1.0 / kFlows;
     CHECK(rate(recorded(0, false), 0) == doctest::Approx(mean).epsilon(1e-3));
     CHECK(rate(recorded(0, false), 1) == doctest::Approx(mean).epsilon(1e-3));
-    // Where it is going only its law shows.
+    // Only its law shows that it has not settled.
     CHECK_FALSE(recorded(0.01, true).is_complete());
     CHECK(recorded(0.01, false).is_complete());
 }

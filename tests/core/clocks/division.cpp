@@ -17,6 +17,14 @@ struct Divided {
     double crossing = 0;  ///< of all packets
 };
 
+Topology rails(std::size_t gpus) {
+    RailParams shape;
+    shape.gpus = static_cast<decltype(shape.gpus)>(gpus);
+    shape.gpus_per_server = 8;
+    shape.servers_per_segment = 16;
+    return build_rail(shape);
+}
+
 Divided divided(const Topology& topology, const std::vector<std::uint64_t>& packets,
                 std::uint32_t workers) {
     const std::vector<std::uint16_t> owner = step::divide_nodes(topology, packets, workers);
@@ -54,11 +62,7 @@ TEST_CASE("unit.division.pods_of_a_fat_tree") {
 }
 
 TEST_CASE("unit.division.rails_that_send_to_themselves") {
-    RailParams shape;
-    shape.gpus = 128;
-    shape.gpus_per_server = 8;
-    shape.servers_per_segment = 16;
-    const Topology topology = build_rail(shape);
+    const Topology topology = rails(128);
     std::vector<std::uint64_t> packets(topology.port_count(), 1);
     for (PortId p = 0; p < packets.size(); ++p) {
         if (topology.is_host(topology.node_of(p)) || topology.is_host(topology.neighbor(p))) {
@@ -71,23 +75,17 @@ TEST_CASE("unit.division.rails_that_send_to_themselves") {
 }
 
 TEST_CASE("unit.division.leaves_of_a_large_network_with_their_hosts") {
-    RailParams shape;
-    shape.gpus = 1024;
-    shape.gpus_per_server = 8;
-    shape.servers_per_segment = 16;
-    const Topology topology = build_rail(shape);
+    const Topology topology = rails(1024);
     for (const std::uint32_t workers : {2U, 3U}) {
         const std::vector<std::uint16_t> owner = step::divide_for_skips(topology, workers);
         CHECK(owner == step::divide_by_leaves(topology, workers));
         std::vector<int> hosts(workers, 0);
         for (const NodeId host : topology.hosts()) {
             ++hosts[owner[host]];
-            // Its server's switch joins it to 8 GPUs, its leaf to 16.
-            const PortId nic = topology.first_port(host);
-            CHECK(owner[topology.neighbor(nic)] == owner[host]);
+            CHECK(owner[topology.neighbor(topology.first_port(host))] == owner[host]);
         }
         const auto [least, most] = std::minmax_element(hosts.begin(), hosts.end());
-        CHECK(*most - *least <= 16);
+        CHECK(*most - *least <= 16);  // the hosts of one leaf
     }
 }
 
