@@ -19,6 +19,8 @@ constexpr std::size_t kFewestShared = 6;
 constexpr std::size_t kLongest = 3;
 /// One that is being recorded is known up to so many steps ago.
 constexpr Tick kBehind = 4;
+/// And if it is known for so many: how laws come down from line rate shows in the first.
+constexpr Tick kFewestKnown = 4;
 /// One that goes on for no more steps is not worth following.
 constexpr Tick kWorth = 4;
 /// At least so many of a kind that shares ports are as long as a group needs.
@@ -50,7 +52,8 @@ bool is_long_enough(const Trajectory& trajectory, Tick need) {
 
 /// One that `grows` is being recorded.
 bool is_worth_following(const Trajectory& trajectory, bool grows, Tick age) {
-    return grows ? trajectory.reach() + kBehind * trajectory.step() >= age
+    return grows ? trajectory.reach() >= kFewestKnown * trajectory.step() &&
+                       trajectory.reach() + kBehind * trajectory.step() >= age
                  : trajectory.extended_reach() > age + kWorth * trajectory.step();
 }
 
@@ -76,11 +79,15 @@ void Trajectory::halve() {
         }
         all.resize((all.size() + 1) / 2);
     }
-    for (std::vector<float>& all : law_) {
+    const auto keep_second = [](auto& all) {
         for (std::size_t i = 1; i < all.size(); i += 2) {
             all[i / 2] = all[i];
         }
         all.resize(all.size() / 2);
+    };
+    for (std::size_t flow = 0; flow < flows(); ++flow) {
+        keep_second(law_[flow]);
+        keep_second(steps_[flow]);
     }
     step_ *= 2;
 }
@@ -144,8 +151,10 @@ Tick Trajectory::extended_reach() const {
 /// before.
 double Trajectory::last_slope(std::size_t flow) const {
     const std::size_t last = advance_[flow].size() - 1;
-    const std::size_t part = keeps_rate_[flow] ? last / 4 : last / 2;
-    const std::size_t over = std::min(last, std::max<std::size_t>(part, 4));
+    const bool is_early = !is_large(flows()) && !is_complete();
+    const std::size_t part = keeps_rate_[flow] || is_early ? last / 4 : last / 2;
+    const std::size_t over =
+        std::min<std::size_t>(last, std::max<std::size_t>(part, is_early ? 2 : 4));
     return over == 0 ? 0 : slope(flow, last - over, last);
 }
 
@@ -191,13 +200,26 @@ double Trajectory::advance(std::size_t flow, double age) const {
     return from + (at - static_cast<double>(before)) * (all[before + 1] - from);
 }
 
-double Trajectory::law(std::size_t flow, double age) const {
-    const std::vector<float>& all = law_[flow];
-    if (all.empty()) {
-        return 1;
-    }
+/// The step whose end is nearest, from 0; there is one.
+std::size_t Trajectory::law_at(std::size_t flow, double age) const {
     const double place = std::max(std::round(age / static_cast<double>(step_)) - 1, 0.0);
-    return all[static_cast<std::size_t>(std::min(place, static_cast<double>(all.size() - 1)))];
+    return static_cast<std::size_t>(std::min(place, static_cast<double>(law_[flow].size() - 1)));
+}
+
+double Trajectory::law(std::size_t flow, double age) const {
+    return law_[flow].empty() ? 1 : law_[flow][law_at(flow, age)];
+}
+
+/// Beyond the end the law is anywhere in what it has gone through lately.
+std::int64_t Trajectory::steps(std::size_t flow, double age) const {
+    const std::vector<std::uint8_t>& all = steps_[flow];
+    if (all.empty()) {
+        return 0;
+    }
+    const double beyond = age / static_cast<double>(step_) - static_cast<double>(all.size());
+    const std::size_t last = law_at(flow, age);
+    const auto back = beyond > 0 ? static_cast<std::uint64_t>(beyond) % (all.size() / 4 + 1) : 0;
+    return all[last - back];
 }
 
 double Trajectory::age_at(std::size_t flow, double advance) const {
@@ -321,6 +343,14 @@ bool Trajectories::grows(std::uint32_t kind, const Trajectory& trajectory) const
     });
 }
 
+bool Trajectories::begins(std::uint32_t kind) const {
+    const std::vector<Kept>& kept = kinds_[kind].kept;
+    return std::any_of(kept.begin(), kept.end(), [](const Kept& one) {
+        return !one.recording.expired() &&
+               one.trajectory->reach() < kFewestKnown * one.trajectory->step();
+    });
+}
+
 bool Trajectories::goes_on(std::uint32_t kind, const Trajectory& trajectory, Tick age) const {
     return is_worth_following(trajectory, grows(kind, trajectory), age);
 }
@@ -332,14 +362,12 @@ std::shared_ptr<const Trajectory> Trajectories::draw(std::uint32_t kind, std::si
         return draw_large(kind, age, need, draw);
     }
     std::vector<std::shared_ptr<Trajectory>> longer;
-    std::size_t known = 0;
     for (const Kept& one : kinds_[kind].kept) {
-        if (is_worth_following(*one.trajectory, false, age)) {
+        if (is_worth_following(*one.trajectory, !one.recording.expired(), age)) {
             longer.push_back(one.trajectory);
         }
-        known += one.recording.expired() || is_long_enough(*one.trajectory, need) ? 1 : 0;
     }
-    if (longer.empty() || known < fewest(flows)) {
+    if (longer.empty() || kinds_[kind].kept.size() < fewest(flows)) {
         return nullptr;
     }
     if (flows > 1) {

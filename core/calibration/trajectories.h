@@ -2,7 +2,8 @@
 /// How groups of flows have gone on from the instant at which they formed (docs/models/phases.md, Trajectories). Groups whose
 /// flows share ports diverge, and nobody can say what one of them will do. But it will do as others of its kind have done. So
 /// some groups of a kind are recorded, and each later one follows one of these, drawn at random. Sums over groups are then
-/// right in the mean, however much groups differ.
+/// right in the mean, however much groups differ. A trajectory is followed while it is still growing, too: groups that form
+/// together go on as far as those that are executed beside them have come.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 namespace sluice::hybrid {
 
 /// Groups of more flows are *large*: all-to-alls. They are named by their canonical form, as there are too many orders of so
-/// many flows, and later ones follow a recording while it is still growing.
+/// many flows.
 inline constexpr std::size_t kFewFlows = 6;
 constexpr bool is_large(std::size_t flows) { return flows > kFewFlows; }
 
@@ -44,6 +45,7 @@ class Trajectory {
     Trajectory(std::size_t flows, Tick step, const Settling& settling = {})
         : advance_(flows, std::vector<float>{0}),
           law_(flows),
+          steps_(flows),
           keeps_rate_(flows, false),
           step_(step),
           settling_(settling) {}
@@ -68,19 +70,25 @@ class Trajectory {
     void add_advance(std::size_t flow, double advance) {
         advance_[flow].push_back(static_cast<float>(advance));
     }
-    /// The same: its law's rate over what the law aims at.
-    void add_law(std::size_t flow, double law) { law_[flow].push_back(static_cast<float>(law)); }
+    /// The same: its law's rate over what the law aims at, and how many steps it has made to its next jump
+    /// (congestion::steps_to_jump()).
+    void add_law(std::size_t flow, double law, std::int64_t steps = 0) {
+        law_[flow].push_back(static_cast<float>(law));
+        steps_[flow].push_back(static_cast<std::uint8_t>(std::min<std::int64_t>(steps, 255)));
+    }
     /// Steps that have been added.
     std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
     std::size_t laws(std::size_t flow) const { return law_[flow].size(); }
 
     double advance(std::size_t flow, double age) const;
     double law(std::size_t flow, double age) const;
+    std::int64_t steps(std::size_t flow, double age) const;
     /// The age at which the flow has come to `advance`; infinite: never.
     double age_at(std::size_t flow, double advance) const;
 
   private:
     bool has_settled() const;
+    std::size_t law_at(std::size_t flow, double age) const;
     double last_slope(std::size_t flow) const;
     double slope(std::size_t flow, std::size_t first, std::size_t last) const;
     double mean_law(std::size_t flow, std::size_t first, std::size_t last) const;
@@ -90,8 +98,9 @@ class Trajectory {
     double advance_beyond(std::size_t flow, double time) const;
     double time_beyond(std::size_t flow, double more) const;
 
-    std::vector<std::vector<float>> advance_;  ///< by flow, from age 0 on
-    std::vector<std::vector<float>> law_;      ///< by flow, from the first step's end on
+    std::vector<std::vector<float>> advance_;       ///< by flow, from age 0 on
+    std::vector<std::vector<float>> law_;           ///< by flow, from the first step's end on
+    std::vector<std::vector<std::uint8_t>> steps_;  ///< the same
     std::vector<bool> keeps_rate_;
     Tick step_;
     Settling settling_;
@@ -131,9 +140,11 @@ class Trajectories {
     /// One that goes on beyond `age`; null: none does, or too few are known. `draw`: a random number.
     std::shared_ptr<const Trajectory> draw(std::uint32_t kind, std::size_t flows, Tick age,
                                            Tick need, std::uint64_t draw) const;
-    /// Of one of a large kind: it is still being recorded.
+    /// It is still being recorded.
     bool grows(std::uint32_t kind, const Trajectory& trajectory) const;
-    /// The same: it is worth following further, from `age` on.
+    /// One of this kind is being recorded, and will soon be worth following.
+    bool begins(std::uint32_t kind) const;
+    /// It is worth following further, from `age` on.
     bool goes_on(std::uint32_t kind, const Trajectory& trajectory, Tick age) const;
 
   private:

@@ -75,6 +75,17 @@ SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& param
                      [](auto law, const auto& own, const auto&) { return law.echoes(own); });
 }
 
+inline std::int64_t steps_to_jump(const State& state, const Parameters& parameters) {
+    return visit_law(state, parameters,
+                     [](auto law, const auto& own, const auto&) { return law.steps_to_jump(own); });
+}
+
+inline void set_steps_to_jump(State& state, const Parameters& parameters, std::int64_t steps,
+                              std::int64_t next) {
+    visit_law(state, parameters,
+              [&](auto law, auto& own, const auto&) { law.set_steps_to_jump(own, steps, next); });
+}
+
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
                              std::int64_t bytes) {
     visit_law(state, parameters,

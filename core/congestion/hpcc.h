@@ -46,7 +46,8 @@ struct Parameters {
 /// What every ACK touches comes first; the per-hop columns are read under multi_rate only.
 struct State {
     std::int64_t current_rate = 0;
-    std::int64_t last_update = 0;  ///< bytes: snd_nxt when the last full update was made
+    /// Bytes: snd_nxt when the last full update was made. 0: nothing was heard; below: nor yet, and then it is minus this.
+    std::int64_t last_update = 0;
     double u = 1.0;
     std::int32_t stage = 0;
     IntRecord hop[kMaxIntHops] = {};
@@ -326,8 +327,8 @@ struct Hooks : LawHooks {
         }
         // A path longer than the records a packet can carry gives no feedback.
         const bool readable = ack.hop_count <= kMaxIntHops;
-        if (hpcc.last_update == 0) {
-            hpcc.last_update = ack.next;
+        if (hpcc.last_update <= 0) {
+            hpcc.last_update = hpcc.last_update < 0 ? -hpcc.last_update : ack.next;
             for (int i = 0; readable && i < ack.hop_count; ++i) {
                 hpcc.hop[i] = ack.hops[i];
             }
@@ -364,6 +365,12 @@ struct Hooks : LawHooks {
         for (int i = 0; i < kMaxIntHops; ++i) {
             hpcc.hop_u[i] = p.target_utilization;
         }
+    }
+
+    static std::int64_t steps_to_jump(const State& hpcc) { return hpcc.stage; }
+    static void set_steps_to_jump(State& hpcc, std::int64_t steps, std::int64_t next) {
+        hpcc.stage = static_cast<std::int32_t>(steps);
+        hpcc.last_update = hpcc.last_update <= 0 ? -next : next;
     }
 
     SLUICE_HD static void rewind(State& hpcc, std::int64_t acked, std::int64_t bytes) {

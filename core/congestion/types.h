@@ -95,6 +95,14 @@ struct Loss {
     bool timed_out = false;   ///< nothing came for too long
 };
 
+/// Where a law that wakes stands in what it does by itself.
+struct Position {
+    /// That it has made towards its next jump.
+    std::int64_t steps = 0;
+    /// It makes the next one as so many base round trips of what is not acknowledged yet are.
+    double trip = 0;
+};
+
 /// What a flow went through in a steady phase in which it was not simulated. Its packets have stood
 /// still meanwhile: in the law's sequence space it is `packets` behind of where they would be.
 struct Observed {
@@ -212,6 +220,13 @@ struct LawHooks {
     SLUICE_HD static std::int64_t echoes(const State&) {
         return 0;
     }
+    /// Steps that it has made towards its next jump.
+    template <class State>
+    static std::int64_t steps_to_jump(const State&) {
+        return 0;
+    }
+    template <class State>
+    static void set_steps_to_jump(State&, std::int64_t, std::int64_t) {}
     /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
     template <class State>
     SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}

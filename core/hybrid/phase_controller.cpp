@@ -87,8 +87,8 @@ void PhaseController::look(GroupState& state, Tick at) {
     }
 }
 
-/// A skip has come to its end. A large group of which a flow comes to its last packets is executed until they are gone; one
-/// that had more to follow than others have done forms anew.
+/// A skip has come to its end. A group of which a flow comes to its last packets is executed until they are gone. One of several
+/// flows that had more to follow than others have done forms anew, as what it has come to.
 void PhaseController::end_plan(GroupState& state, Tick at) {
     executor_.commit(state);
     if (const auto ends = stages_.trajectories().ends(state, at); !ends.empty()) {
@@ -96,7 +96,7 @@ void PhaseController::end_plan(GroupState& state, Tick at) {
         return;
     }
     const TrajectoryRecord& record = state.trajectory;
-    const bool followed = is_large(record.flows.size()) && record.last != kNone;
+    const bool followed = !record.flows.empty() && record.last != kNone;
     const bool ends = followed && state.planned_end == PhaseEnd::finisher_near;
     if (!ends && follow(state, at)) {
         return;

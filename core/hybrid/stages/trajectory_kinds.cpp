@@ -30,6 +30,12 @@ constexpr double kManyPackets = 16;
 /// Laws' rates over aims are of one class if their logarithms to this base round to the same number.
 constexpr double kRateClass = 1.4;
 constexpr double kRateClassOfMany = 2.5;  ///< in groups of more than two flows
+/// The same of what a flow alone has under way, as a part of what it would have at its aim.
+constexpr double kFillClass = 1.1;
+constexpr double kLeastFill = 0.01;
+/// Of a pair, flows are told apart by age up to the class from 15 round trips on: two that begin together divide their port
+/// evenly, end together and so meet again.
+constexpr std::int64_t kOldest = 4;
 /// In place of the class of a flow of which nothing has been acknowledged.
 constexpr std::int64_t kFresh = 1000;
 /// Aims of flows alone are of one class if they round to the same part of the NIC's rate: a law does not do quite what is
@@ -48,6 +54,22 @@ constexpr std::int64_t kAckEdge = -1;
 constexpr double kLeastSettled = 0.4;
 constexpr double kMostSettled = 2;
 
+/// Round trips, and what laws are given by them, that differ by less than this part are of one kind: cables of a rack differ by
+/// centimetres.
+constexpr double kSameTrips = 0.001;
+
+std::int64_t class_of(std::int64_t fact) {
+    return fact <= 0 ? fact
+                     : std::llround(std::log(static_cast<double>(fact)) / std::log1p(kSameTrips));
+}
+
+/// Classes of what the law was given of a flow.
+void append_law(const NetworkView& view, FlowSlot flow, std::vector<std::int64_t>& facts) {
+    for (const std::int64_t fact : view.law_facts(flow)) {
+        facts.push_back(class_of(fact));
+    }
+}
+
 bool is_long(const TrajectoryRecord& record) {
     return 2 * record.need > static_cast<Tick>(kMaxBins) * record.flows.front().base_rtt;
 }
@@ -63,6 +85,15 @@ std::int64_t rate_class(double rate, std::size_t flows) {
         return 0;
     }
     return std::lround(std::log(rate) / std::log(flows > 2 ? kRateClassOfMany : kRateClass));
+}
+
+/// By powers of two.
+std::int64_t age_class(Tick age, Tick base_rtt) {
+    std::int64_t found = 0;
+    while (found < kOldest && age >= base_rtt * ((Tick{2} << found) - 1)) {
+        ++found;
+    }
+    return found;
 }
 
 }  // namespace
@@ -159,8 +190,8 @@ void TrajectoryKinds::list_flows(GroupState& state, Tick at) const {
                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
-/// By flow in the kind's order: base RTT, class, what its law was given, the class of its law's rate, and the ports of its
-/// data by first appearance, with their rates.
+/// By flow in the kind's order: classes of its base RTT and of what its law was given, traffic class, the classes of its law's
+/// rate and, in a pair, of its age, and the ports of its data by first appearance, with their rates.
 GroupKey TrajectoryKinds::shape_of(const GroupState& state) const {
     const TrajectoryRecord& record = state.trajectory;
     GroupKey key = {static_cast<std::int64_t>(record.flows.size())};
@@ -169,12 +200,14 @@ GroupKey TrajectoryKinds::shape_of(const GroupState& state) const {
         const FlowSlot slot = state.group.flows[flow.place];
         const step::Sender& sender = view_.sender(slot);
         const double rate = static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick / flow.aim;
-        const std::vector<std::int64_t> law = view_.law_facts(slot);
         const std::vector<PortId>& way = view_.tracks(slot).data;
-        key.insert(key.end(), {flow.base_rtt, sender.traffic_class});
-        key.insert(key.end(), law.begin(), law.end());
+        key.insert(key.end(), {class_of(flow.base_rtt), sender.traffic_class});
+        append_law(view_, slot, key);
         key.push_back(record.young || is_fresh(slot) ? kFresh
                                                      : rate_class(rate, record.flows.size()));
+        if (record.flows.size() == 2) {
+            key.push_back(age_class(record.begin - view_.start(slot), flow.base_rtt));
+        }
         key.push_back(static_cast<std::int64_t>(way.size()));
         for (const PortId port : way) {
             const auto [name, first] = names.emplace(port, static_cast<std::int64_t>(names.size()));
@@ -208,11 +241,10 @@ memo::ConflictGraph TrajectoryKinds::graph_of(const GroupState& state) const {
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         const FlowSlot slot = state.group.flows[record.flows[k].place];
         const std::int64_t slow = rates[k] < kLeastSettled ? 1 : 0;
-        std::vector<std::int64_t> colour = {record.flows[k].base_rtt,
+        std::vector<std::int64_t> colour = {class_of(record.flows[k].base_rtt),
                                             view_.sender(slot).traffic_class,
                                             has_just_begun(record, slot) ? kFresh : slow};
-        const std::vector<std::int64_t> law = view_.law_facts(slot);
-        colour.insert(colour.end(), law.begin(), law.end());
+        append_law(view_, slot, colour);
         graph.add_vertex(colour);
     }
     std::map<PortId, std::uint32_t> ports;
@@ -266,11 +298,31 @@ std::int64_t TrajectoryKinds::ack_class(FlowSlot flow) const {
     return std::llround(most * kTrajectoryAckClasses);
 }
 
+/// One recording stands for all flows alone of a kind. So of those that are not new the kind holds what they have under way,
+/// of what their laws aim at, and of slow ones how long it is until the law jumps to what is free.
+void TrajectoryKinds::append_state(GroupState& state) const {
+    TrajectoryRecord& record = state.trajectory;
+    const FlowSlot slot = state.group.flows.front();
+    if (record.young || is_fresh(slot)) {
+        record.shape.insert(record.shape.end(), {kFresh, 0});
+        return;
+    }
+    const TrajectoryFlow& flow = record.flows.front();
+    const step::Sender& sender = view_.sender(slot);
+    const double fill = -flow.advance / static_cast<double>(flow.base_rtt);
+    const double rate = static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick / flow.aim;
+    record.shape.push_back(
+        std::lround(std::log(std::max(fill, kLeastFill)) / std::log(kFillClass)));
+    record.shape.push_back(
+        rate_class(rate, 1) < 0 ? congestion::steps_to_jump(sender.cc, view_.law()) : 0);
+}
+
 void TrajectoryKinds::name(GroupState& state) const {
     TrajectoryRecord& record = state.trajectory;
     record.shape = is_large(record.flows.size()) ? shape_of_large(state) : shape_of(state);
     if (record.flows.size() == 1) {
         record.shape.push_back(is_long(record) ? 1 : 0);
+        append_state(state);
         record.ack_class = ack_class(state.group.flows.front());
     }
 }

@@ -48,6 +48,7 @@ class TrajectoryKinds {
     memo::ConflictGraph graph_of(const GroupState& state) const;
     GroupKey shape_of_large(GroupState& state) const;
     std::int64_t ack_class(FlowSlot flow) const;
+    void append_state(GroupState& state) const;
 
     NetworkView& view_;
 };

@@ -32,6 +32,7 @@ struct TrajectoryFlow {
     double guide_aim = 0;        ///< `aim` as the guide was recorded, or taken up
     Tick begin = 0;              ///< the guide's age 0
     double taken = 0;            ///< of the guide's advance so far; ticks
+    double taken_up = 0;         ///< the same as it was taken up
     bool by_nic = false;         ///< it follows nobody, as its NIC is what limits it
     // In the present skip:
     double before = 0;  ///< `taken` as it began
@@ -60,6 +61,7 @@ struct TrajectoryRecord {
     Tick begin = 0;  ///< age 0
     std::vector<TrajectoryFlow> flows;  ///< by their place in the kind; empty: it has none
     GroupKey shape;                     ///< the kind, but for what flows alone are told apart by
+    std::uint32_t counted = kNone;      ///< the kind as the group formed
     std::int64_t ack_class = 0;         ///< of a flow alone, as it began
     std::int64_t line_rate = 0;         ///< of the first flow's NIC, bits/s
     Tick need = 0;                      ///< the age at which the first flow ends, at its aim
@@ -72,16 +74,27 @@ struct TrajectoryRecord {
     bool asked = false;              ///< it is known whether others want it
     bool kept = false;               ///< for others to follow
     // It follows:
-    bool follows = false;                     ///< in the present skip, or the one that is planned
-    bool carries_on = false;                  ///< each flow what it has followed before
-    std::shared_ptr<const Trajectory> guide;  ///< of a large group: the one that was followed last
-    bool may_join = false;                    ///< others of its kind are recorded in its place
-    Tick since = 0;                           ///< when the skip begins
-    Tick rises = kNever;                      ///< when laws follow aims that have risen
-    Tick lasts = 0;                           ///< the skip
-    bool to_the_end = false;                  ///< of a flow
-    std::uint32_t last = kNone;               ///< kind of the one that was followed last
+    bool follows = false;     ///< in the present skip, or the one that is planned
+    bool carries_on = false;  ///< each flow what it has followed before
+    /// The one that was followed last, if it goes on to be: of a large group, and of a small one that was still growing.
+    std::shared_ptr<const Trajectory> guide;
+    bool may_join =
+        false;       ///< it has been executed, and others of its kind are recorded in its place
+    Tick since = 0;  ///< when the skip begins
+    Tick guided_from = 0;        ///< when it began to follow the guide
+    Tick rises = kNever;         ///< when laws follow aims that have risen
+    Tick lasts = 0;              ///< the skip
+    bool to_the_end = false;     ///< of a flow
+    std::uint32_t last = kNone;  ///< kind of the one that was followed last
 
+    /// From now on it may follow others itself, unless it is large.
+    void stop_recording() {
+        own.reset();
+        if (!is_large(flows.size())) {
+            kept = false;
+            may_join = true;
+        }
+    }
     /// From `since` on the group follows one that has the same flows; null: none. What it has done before is as much as the other
     /// one had done.
     void take_up(const std::shared_ptr<const Trajectory>& followed, std::uint32_t kind) {
@@ -89,6 +102,16 @@ struct TrajectoryRecord {
         for (std::size_t k = 0; follows && k < flows.size(); ++k) {
             flows[k].follow(followed, k, kind, begin);
             flows[k].taken = flows[k].guided(static_cast<double>(since));
+            flows[k].taken_up = flows[k].taken;
+        }
+        guided_from = since;
+    }
+    /// The guide has grown. How far it had come as it was taken up was guessed then, and may be known by now.
+    void look_back() {
+        for (TrajectoryFlow& flow : flows) {
+            const double known = flow.guided(static_cast<double>(guided_from));
+            flow.taken += known - flow.taken_up;
+            flow.taken_up = known;
         }
     }
 };

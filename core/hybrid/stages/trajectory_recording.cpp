@@ -55,7 +55,7 @@ void TrajectoryStage::leave_out(GroupState& state) {
     state.trajectory.formed = state.changed;
 }
 
-void TrajectoryStage::form(GroupState& state, Tick at) {
+void TrajectoryStage::form(GroupState& state, Tick at, bool may_be_young) {
     TrajectoryRecord& record = state.trajectory;
     leave_out(state);
     if (!active_ || !kinds_.may_form(state)) {
@@ -64,7 +64,8 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     record.begin = at;
     kinds_.list_flows(state, at);
     const FlowSlot first = state.group.flows[record.flows.front().place];
-    if (record.flows.size() == 1 && !kinds_.is_fresh(first) && view_.sender(first).skipped == 0) {
+    if (may_be_young && record.flows.size() == 1 && !kinds_.is_fresh(first) &&
+        view_.sender(first).skipped == 0) {
         const Tick begin = view_.start(first) + view_.lookahead();
         record.young = at - begin < kYoung * state.rtt;
         record.begin = record.young ? begin : at;
@@ -94,7 +95,8 @@ void TrajectoryStage::form(GroupState& state, Tick at) {
     }
     if (!record.unshared) {
         kinds_.name(state);
-        known_.count(kind_of(record));
+        record.counted = kind_of(record);
+        known_.count(record.counted);
     }
     if (!record.young) {
         record.own = std::make_shared<Recording>(record.flows.size(), state.rtt, settling);
@@ -149,7 +151,7 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
         const double aim = aims[flow.place];
         flow.aim = known ? flow.aim : aim;
         if (!(aim > 0) || std::abs(aim - flow.aim) > same * flow.aim) {
-            record.own.reset();
+            record.stop_recording();
             return;
         }
         record_flow(state, flow, k, aim, at);
@@ -162,10 +164,10 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
     }
 }
 
-/// The recording is: a large group that has settled goes on by itself, or else is recorded on. A small one is executed.
+/// The recording is: a large group that has settled goes on by itself, or else is recorded on. A small one may follow others.
 void TrajectoryStage::complete(TrajectoryRecord& record, Tick at) {
     if (!is_large(record.flows.size())) {
-        record.own.reset();
+        record.stop_recording();
     } else if (record.own->trajectory->settles()) {
         follow_own(record, at);
     } else {
@@ -194,6 +196,7 @@ void TrajectoryStage::record_flow(GroupState& state, TrajectoryFlow& flow, std::
     const TrajectoryRecord& record = state.trajectory;
     Trajectory& own = *record.own->trajectory;
     const auto step = static_cast<double>(own.step());
+    const FlowSlot slot = state.group.flows[flow.place];
     const steady::FlowReading& reading = state.readings[flow.place];
     const auto age = static_cast<double>(reading.progress - record.begin - flow.base_rtt);
     const double more = (static_cast<double>(reading.acked) - flow.acked) / aim;
@@ -206,25 +209,30 @@ void TrajectoryStage::record_flow(GroupState& state, TrajectoryFlow& flow, std::
     flow.advance += more;
     flow.acked = static_cast<double>(reading.acked);
     while (static_cast<double>(own.laws(k) + 1) * step <= static_cast<double>(at - record.begin)) {
-        own.add_law(k, static_cast<double>(reading.rate) / kBitsPerByteAndTick / aim);
+        own.add_law(k, static_cast<double>(reading.rate) / kBitsPerByteAndTick / aim,
+                    congestion::steps_to_jump(view_.law_state(slot), view_.law()));
     }
 }
 
-/// The group's kind is known by now: it is recorded on if others of it want that.
+/// The group's kind is known by now: it is recorded on if others of it want that. If not, it may follow those that are.
 void TrajectoryStage::keep(GroupState& state) {
     TrajectoryRecord& record = state.trajectory;
     if (record.unshared) {
         return;
     }
     const std::uint32_t kind = kind_of(record);
+    if (kind != record.counted) {
+        known_.count(kind);
+    }
     record.kept = known_.wants(kind, record.flows.size(), record.need);
     if (record.kept) {
         known_.keep(kind, record.own);
         carry_own(state, kind);
-    } else if (is_large(record.flows.size())) {
-        record.may_join = true;
     } else {
-        record.own.reset();
+        record.may_join = true;
+        if (!is_large(record.flows.size())) {
+            record.own.reset();
+        }
     }
 }
 

@@ -20,6 +20,8 @@ constexpr double kAimsAgree = 0.002;
 constexpr std::int64_t kNear = 4;
 /// What is being recorded is followed further than it is known: by this part of the age, or so many steps.
 constexpr double kGuessed = 0.25;
+constexpr double kGuessedOfSmall =
+    0.0625;  ///< of a small group: its flows' ends are guessed by their last slopes
 constexpr double kFewGuessed = 4;
 /// What others leave of a large group goes on for so much longer than was recorded.
 constexpr double kGuessedOfRest = 0.25;
@@ -46,6 +48,11 @@ Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahe
     const Tick rounded = end / lookahead * lookahead;
     const bool exact = record.to_the_end && record.flows.size() > 1;
     return exact || rounded <= begin ? end : rounded;
+}
+
+/// Where in its round trip the law of a flow is that decides once in each: anywhere.
+double random_trip(FlowId flow, Tick at) {
+    return to_unit_interval(mix_bits(mix_bits(static_cast<std::uint64_t>(at)) ^ flow));
 }
 
 }  // namespace
@@ -145,6 +152,9 @@ void TrajectoryStage::choose_large(TrajectoryRecord& record, std::uint32_t kind,
                                    std::uint64_t draw) const {
     const Tick age = record.since - record.begin;
     record.follows = record.guide != nullptr && known_.goes_on(record.last, *record.guide, age);
+    if (record.follows) {
+        record.look_back();
+    }
     if (record.follows || record.unshared) {
         return;
     }
@@ -183,6 +193,12 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
         choose_large(record, kind, draw);
         return;
     }
+    if (record.guide != nullptr && record.last == kind &&
+        known_.goes_on(kind, *record.guide, at - record.begin)) {
+        record.follows = true;  // what was guessed too much or too little is made up for
+        record.look_back();
+        return;
+    }
     std::shared_ptr<const Trajectory> found = draw_small(state, kind, draw, at);
     if (found != nullptr) {
         record.last = kind;
@@ -190,6 +206,7 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
         // Nobody has had the present aim: better to go on as before than to stop.
         found = known_.draw(record.last, record.flows.size(), at - record.begin, record.need, draw);
     }
+    record.guide = found != nullptr && known_.grows(kind, *found) ? found : nullptr;
     record.take_up(found, kind);
 }
 
@@ -213,10 +230,11 @@ bool TrajectoryStage::follow(GroupState& state, Tick at) {
     }
     choose(state, at);
     if (record.young && (!record.follows || !kinds_.is_like(state, *record.flows.front().guide))) {
-        record.flows.clear();
-        record.follows = false;
+        form(state, at, false);
+        return follow(state, at);
     }
     record.young = false;
+    record.may_join = !record.follows && !record.unshared && known_.begins(kind_of(record));
     return record.follows;
 }
 
@@ -241,11 +259,12 @@ double TrajectoryStage::known_until(const TrajectoryRecord& record,
     if (record.carries_on) {
         reach = std::max(reach, (1 + kGuessedOfRest) * static_cast<double>(guide.reach()));
     }
-    if (!is_large(guide.flows()) || !known_.grows(flow.kind, guide)) {
+    if (!known_.grows(flow.kind, guide)) {
         return begin + reach;
     }
     const double age = static_cast<double>(record.since - flow.begin);
-    return begin + std::max(reach, age + std::max(kGuessed * age, kFewGuessed * step));
+    const double guessed = is_large(guide.flows()) ? kGuessed : kGuessedOfSmall;
+    return begin + std::max(reach, age + std::max(guessed * age, kFewGuessed * step));
 }
 
 /// When the last byte of a flow leaves by a port that it shares: then the others have its part.
@@ -367,6 +386,8 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         const double rate = flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
         const double change = rate / static_cast<double>(view_.reading(slot).rate);
         engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
+                           {flow.guide->steps(flow.guide_flow, age),
+                            random_trip(engine_.id_of(slot), state.until)},
                            state.until);
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
         flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;

@@ -29,8 +29,9 @@ class TrajectoryStage final : public SkipStage {
     bool is_active() const { return active_; }
     /// A group has formed that is neither recorded nor follows: it has more flows than TrajectoryKinds::kMostFlows.
     static void leave_out(GroupState& state);
-    /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there.
-    void form(GroupState& state, Tick at);
+    /// A group has formed (GroupState::changed), and has been listed. All that has met it by then is there. `may_be_young`: a
+    /// flow alone may be on the way of one that has been alone from its beginning.
+    void form(GroupState& state, Tick at, bool may_be_young = true);
     /// True once of a group that has been executed so far and may follow those that are being recorded instead of it.
     static bool joins(GroupState& state) { return std::exchange(state.trajectory.may_join, false); }
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <set>
 
 namespace sluice::hybrid {
 
@@ -81,9 +82,9 @@ TEST_CASE("unit.trajectories.one_flow_alone_is_enough") {
     CHECK(known.wants(kind, 1, 5000));
     auto recording = recording_of({1.0}, 20);
     known.keep(kind, recording);
-    CHECK_FALSE(known.wants(kind, 1, 5000));  // it goes on
-    CHECK(known.draw(kind, 1, 0, 5000, 7) == nullptr);
-    CHECK(known.draw(kind, 1, 0, 2000, 7) != nullptr);  // it is long enough already
+    CHECK_FALSE(known.wants(kind, 1, 5000));                             // it goes on
+    CHECK(known.draw(kind, 1, 2000, 5000, 7) == recording->trajectory);  // as far as it has come
+    CHECK(known.draw(kind, 1, 2500, 5000, 7) == nullptr);
     recording.reset();
     CHECK(known.draw(kind, 1, 0, 5000, 7) != nullptr);
     CHECK(known.draw(kind, 1, 1900, 5000, 7) == nullptr);
@@ -126,12 +127,55 @@ TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
     CHECK(more == 10);
 }
 
+TEST_CASE("unit.trajectories.are_followed_from_the_fourth_step_on_while_they_grow") {
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({5});
+    CHECK_FALSE(known.begins(kind));
+    auto growing = recording_of({1.0}, 3);
+    known.keep(kind, growing);
+    CHECK(known.begins(kind));
+    CHECK(known.draw(kind, 1, 400, 5000, 0) == nullptr);
+    growing->trajectory->add_advance(0, 400);
+    growing->trajectory->add_law(0, 1);
+    CHECK_FALSE(known.begins(kind));
+    CHECK(known.draw(kind, 1, 400, 5000, 0) == growing->trajectory);
+    CHECK(known.goes_on(kind, *growing->trajectory, 800));
+    CHECK_FALSE(known.goes_on(kind, *growing->trajectory, 801));
+    growing.reset();
+    CHECK_FALSE(known.begins(kind));
+}
+
+TEST_CASE("unit.trajectories.beyond_a_short_one_its_last_steps_count") {
+    Trajectory one(1, 100);
+    for (int i = 1; i <= 8; ++i) {
+        one.add_advance(0, i <= 6 ? 50 * i : 300 + 100 * (i - 6));  // its law jumps
+        one.add_law(0, 1);
+    }
+    CHECK(one.advance(0, 900) == doctest::Approx(600));
+}
+
+TEST_CASE("unit.trajectories.tell_where_a_law_is_on_its_way_to_a_jump") {
+    Trajectory one(1, 100);
+    CHECK(one.steps(0, 100) == 0);
+    for (int i = 1; i <= 40; ++i) {
+        one.add_advance(0, 100 * i);
+        one.add_law(0, 1, i % 6);
+    }
+    CHECK(one.steps(0, 800) == 2);
+    // Beyond the end it is anywhere in the last quarter.
+    std::set<std::int64_t> seen;
+    for (int i = 41; i < 60; ++i) {
+        seen.insert(one.steps(0, 100.0 * i));
+    }
+    CHECK(seen.size() == 6);
+}
+
 TEST_CASE("unit.trajectories.that_are_halved_say_the_same_at_every_second_step") {
     Trajectory one(2, 10);
     for (int i = 1; i <= 7; ++i) {
         for (std::size_t f = 0; f < 2; ++f) {
             one.add_advance(f, static_cast<double>(i * i));
-            one.add_law(f, i);
+            one.add_law(f, i, i);
         }
     }
     one.halve();
@@ -140,6 +184,7 @@ TEST_CASE("unit.trajectories.that_are_halved_say_the_same_at_every_second_step")
     for (int i = 2; i <= 6; i += 2) {
         CHECK(one.advance(1, 10.0 * i) == doctest::Approx(i * i));
         CHECK(one.law(0, 10.0 * i) == i);
+        CHECK(one.steps(0, 10.0 * i) == i);
     }
     one.add_advance(0, 64);
     one.add_advance(1, 64);
