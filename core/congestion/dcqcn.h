@@ -219,7 +219,8 @@ struct Hooks : LawHooks {
     }
 
     /// Alpha is between what the first mark sets and where it goes without.
-    SLUICE_HD static void settle_in(State& dcqcn, const Parameters& p, Tick now) {
+    SLUICE_HD static void settle_in(const FlowControl&, State& dcqcn, const Parameters& p,
+                                    Tick now) {
         dcqcn.started = true;
         dcqcn.alpha = 0.5;
         dcqcn.alpha_due = now + p.alpha_interval;

@@ -65,7 +65,7 @@ SLUICE_HD inline void rescale(State& state, const Parameters& parameters, double
 
 SLUICE_HD inline void resume(State& state, const Parameters& parameters, double factor, Tick now) {
     visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
-        law.settle_in(own, p, now);
+        law.settle_in(state, own, p, now);
         law.rescale(state, own, parameters, p, factor);
     });
 }

@@ -359,8 +359,10 @@ struct Hooks : LawHooks {
         }
     }
 
-    /// The path is as busy as the law wants it.
-    SLUICE_HD static void settle_in(State& hpcc, const Parameters& p, Tick) {
+    /// The path is as busy as the law wants it, so that its rate is the one that it decides by.
+    SLUICE_HD static void settle_in(const FlowControl& flow, State& hpcc, const Parameters& p,
+                                    Tick) {
+        hpcc.current_rate = flow.rate;
         hpcc.u = p.target_utilization;
         for (int i = 0; i < kMaxIntHops; ++i) {
             hpcc.hop_u[i] = p.target_utilization;

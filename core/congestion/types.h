@@ -214,7 +214,7 @@ struct LawHooks {
                                   double) {}
     /// Of a flow that is begun anew in the midst of it: as if it had been slowed down once, long before `now`.
     template <class State, class Parameters>
-    SLUICE_HD static void settle_in(State&, const Parameters&, Tick) {}
+    SLUICE_HD static void settle_in(const FlowControl&, State&, const Parameters&, Tick) {}
     /// ACKs with an echo so far; a law that never asks for Observed::marked need not count.
     template <class State>
     SLUICE_HD static std::int64_t echoes(const State&) {

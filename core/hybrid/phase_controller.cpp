@@ -77,7 +77,7 @@ void PhaseController::look(GroupState& state, Tick at) {
         sampler_.list(state, *deferral_);
     }
     const steady::Verdict verdict = sampler_.sample(state, at);
-    if (TrajectoryStage::joins(state) && follow(state, at)) {
+    if (stages_.trajectories().joins(state) && follow(state, at)) {
         return;
     }
     if (config_.skip && verdict.steady) {

@@ -25,6 +25,8 @@ constexpr double kGuessedOfSmall =
 constexpr double kFewGuessed = 4;
 /// What others leave of a large group goes on for so much longer than was recorded.
 constexpr double kGuessedOfRest = 0.25;
+/// A group that has more under way than this part of what its laws aim at in a round trip has packets in queues.
+constexpr double kFull = 1.1;
 /// Of a flow whose end cannot be told, so many packets are sent as a skip ends.
 constexpr std::int64_t kLastPackets = 8;
 
@@ -208,6 +210,24 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
     }
     record.guide = found != nullptr && known_.grows(kind, *found) ? found : nullptr;
     record.take_up(found, kind);
+}
+
+/// A small group does not join as long as more is under way than its ports take in a round trip: what stands in queues as a skip
+/// begins is there as it ends, and whoever comes then meets it.
+bool TrajectoryStage::joins(GroupState& state) const {
+    TrajectoryRecord& record = state.trajectory;
+    if (!record.may_join) {
+        return false;
+    }
+    double room = 0;
+    double under_way = 0;
+    for (const TrajectoryFlow& flow : record.flows) {
+        room += kFull * flow.aim * static_cast<double>(flow.base_rtt);
+        under_way += static_cast<double>(state.readings[flow.place].in_flight);
+    }
+    const bool waits = !is_large(record.flows.size()) && under_way > room;
+    record.may_join = waits;
+    return !waits;
 }
 
 bool TrajectoryStage::follow(GroupState& state, Tick at) {

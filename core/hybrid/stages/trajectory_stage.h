@@ -33,7 +33,7 @@ class TrajectoryStage final : public SkipStage {
     /// flow alone may be on the way of one that has been alone from its beginning.
     void form(GroupState& state, Tick at, bool may_be_young = true);
     /// True once of a group that has been executed so far and may follow those that are being recorded instead of it.
-    static bool joins(GroupState& state) { return std::exchange(state.trajectory.may_join, false); }
+    bool joins(GroupState& state) const;
     /// Chooses what a group follows from `at` on. True if there is something: a skip is to be planned.
     bool follow(GroupState& state, Tick at);
     /// Of a group whose skip has ended as planned at `at`: flows whose last byte has left by then, and whose ends are predicted

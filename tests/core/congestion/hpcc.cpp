@@ -173,6 +173,18 @@ TEST_CASE("unit.congestion.hpcc.makes_its_next_step_where_it_is_told_to") {
     CHECK(f.state.hpcc.stage == 2);
 }
 
+TEST_CASE("unit.congestion.hpcc.resumes_with_the_rate_that_it_sends_at") {
+    // Fast reaction has slowed it down for a moment; the rate that it decides by is still another.
+    Fixture f;
+    f.begin();
+    f.ack(1000, 78'000, {f.record(0, 0, 200'000)});
+    f.ack(2000, 79'000, {f.record(4096, 51'200, 200'000)});
+    REQUIRE(f.state.rate < f.state.hpcc.current_rate / 2);
+    resume(f.state, f.parameters, 2.0, 0);
+    CHECK(f.state.hpcc.current_rate == f.state.rate);
+    CHECK(f.state.hpcc.u == 0.95);
+}
+
 TEST_CASE("unit.congestion.hpcc.stays_between_min_rate_and_line_rate") {
     Fixture f;
     f.begin();
