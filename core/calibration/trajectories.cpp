@@ -87,7 +87,7 @@ void Trajectory::halve() {
     };
     for (std::size_t flow = 0; flow < flows(); ++flow) {
         keep_second(law_[flow]);
-        keep_second(steps_[flow]);
+        keep_second(stage_[flow]);
     }
     step_ *= 2;
 }
@@ -148,13 +148,13 @@ Tick Trajectory::extended_reach() const {
 }
 
 /// Advance per step, in the later half of what is recorded. A rate that stays is taken from the last quarter: it may have moved
-/// before.
+/// before. So is the rate of a small group that has not been recorded for long, as its laws may still change it.
 double Trajectory::last_slope(std::size_t flow) const {
     const std::size_t last = advance_[flow].size() - 1;
     const bool is_early = !is_large(flows()) && !is_complete();
     const std::size_t part = keeps_rate_[flow] || is_early ? last / 4 : last / 2;
-    const std::size_t over =
-        std::min<std::size_t>(last, std::max<std::size_t>(part, is_early ? 2 : 4));
+    const std::size_t fewest = is_early ? 2 : 4;
+    const std::size_t over = std::min(last, std::max(part, fewest));
     return over == 0 ? 0 : slope(flow, last - over, last);
 }
 
@@ -210,9 +210,9 @@ double Trajectory::law(std::size_t flow, double age) const {
     return law_[flow].empty() ? 1 : law_[flow][law_at(flow, age)];
 }
 
-/// Beyond the end the law is anywhere in what it has gone through lately.
-std::int64_t Trajectory::steps(std::size_t flow, double age) const {
-    const std::vector<std::uint8_t>& all = steps_[flow];
+/// Beyond the end it is one of those of the last quarter.
+std::int64_t Trajectory::stage(std::size_t flow, double age) const {
+    const std::vector<std::uint8_t>& all = stage_[flow];
     if (all.empty()) {
         return 0;
     }

@@ -45,7 +45,7 @@ class Trajectory {
     Trajectory(std::size_t flows, Tick step, const Settling& settling = {})
         : advance_(flows, std::vector<float>{0}),
           law_(flows),
-          steps_(flows),
+          stage_(flows),
           keeps_rate_(flows, false),
           step_(step),
           settling_(settling) {}
@@ -70,11 +70,10 @@ class Trajectory {
     void add_advance(std::size_t flow, double advance) {
         advance_[flow].push_back(static_cast<float>(advance));
     }
-    /// The same: its law's rate over what the law aims at, and how many steps it has made to its next jump
-    /// (congestion::steps_to_jump()).
-    void add_law(std::size_t flow, double law, std::int64_t steps = 0) {
+    /// The same: its law's rate over what the law aims at, and the law's congestion::increase_stage().
+    void add_law(std::size_t flow, double law, std::int64_t stage = 0) {
         law_[flow].push_back(static_cast<float>(law));
-        steps_[flow].push_back(static_cast<std::uint8_t>(std::min<std::int64_t>(steps, 255)));
+        stage_[flow].push_back(static_cast<std::uint8_t>(std::min<std::int64_t>(stage, 255)));
     }
     /// Steps that have been added.
     std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
@@ -82,7 +81,7 @@ class Trajectory {
 
     double advance(std::size_t flow, double age) const;
     double law(std::size_t flow, double age) const;
-    std::int64_t steps(std::size_t flow, double age) const;
+    std::int64_t stage(std::size_t flow, double age) const;
     /// The age at which the flow has come to `advance`; infinite: never.
     double age_at(std::size_t flow, double advance) const;
 
@@ -100,7 +99,7 @@ class Trajectory {
 
     std::vector<std::vector<float>> advance_;       ///< by flow, from age 0 on
     std::vector<std::vector<float>> law_;           ///< by flow, from the first step's end on
-    std::vector<std::vector<std::uint8_t>> steps_;  ///< the same
+    std::vector<std::vector<std::uint8_t>> stage_;  ///< the same
     std::vector<bool> keeps_rate_;
     Tick step_;
     Settling settling_;

@@ -61,11 +61,11 @@ SLUICE_HD inline void rescale(State& state, const Parameters& parameters, double
 SLUICE_HD inline void resume(State& state, const Parameters& parameters, double factor, Tick now);
 /// ACKs with an echo so far, under laws that look at their share in a steady phase; else 0.
 SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters);
-/// Steps that the law has made towards its next jump, of as many as its parameters allow; 0: it does not jump.
-inline std::int64_t steps_to_jump(const State& state, const Parameters& parameters);
-/// It has made so many, and makes the next one as bytes beyond `next` are acknowledged.
-inline void set_steps_to_jump(State& state, const Parameters& parameters, std::int64_t steps,
-                              std::int64_t next);
+/// Additive increases that the law has made since its last multiplicative one; 0 under laws that do not count them.
+inline std::int64_t increase_stage(const State& state, const Parameters& parameters);
+/// It has made so many, and updates its rate again when bytes beyond `next` are acknowledged.
+inline void set_increase_stage(State& state, const Parameters& parameters, std::int64_t stage,
+                               std::int64_t next);
 /// `bytes` of what is in flight have left the flow, and what came after them was renumbered: marks
 /// that the law holds in the sequence space follow, but not below `acked`.
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,

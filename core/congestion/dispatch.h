@@ -75,15 +75,16 @@ SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& param
                      [](auto law, const auto& own, const auto&) { return law.echoes(own); });
 }
 
-inline std::int64_t steps_to_jump(const State& state, const Parameters& parameters) {
-    return visit_law(state, parameters,
-                     [](auto law, const auto& own, const auto&) { return law.steps_to_jump(own); });
+inline std::int64_t increase_stage(const State& state, const Parameters& parameters) {
+    return visit_law(state, parameters, [](auto law, const auto& own, const auto&) {
+        return law.increase_stage(own);
+    });
 }
 
-inline void set_steps_to_jump(State& state, const Parameters& parameters, std::int64_t steps,
-                              std::int64_t next) {
+inline void set_increase_stage(State& state, const Parameters& parameters, std::int64_t stage,
+                               std::int64_t next) {
     visit_law(state, parameters,
-              [&](auto law, auto& own, const auto&) { law.set_steps_to_jump(own, steps, next); });
+              [&](auto law, auto& own, const auto&) { law.set_increase_stage(own, stage, next); });
 }
 
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,

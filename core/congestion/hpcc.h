@@ -46,7 +46,8 @@ struct Parameters {
 /// What every ACK touches comes first; the per-hop columns are read under multi_rate only.
 struct State {
     std::int64_t current_rate = 0;
-    /// Bytes: snd_nxt when the last full update was made. 0: nothing was heard; below: nor yet, and then it is minus this.
+    /// snd_nxt, in bytes, when the last full update was made. 0: no ACK has come. Negative: none has come, and after the first
+    /// one the next full update waits for the ACK of this many bytes.
     std::int64_t last_update = 0;
     double u = 1.0;
     std::int32_t stage = 0;
@@ -359,7 +360,7 @@ struct Hooks : LawHooks {
         }
     }
 
-    /// The path is as busy as the law wants it, so that its rate is the one that it decides by.
+    /// The path is as busy as the law wants it. Then the rate at which it sends is the one that full updates start from.
     SLUICE_HD static void settle_in(const FlowControl& flow, State& hpcc, const Parameters& p,
                                     Tick) {
         hpcc.current_rate = flow.rate;
@@ -369,9 +370,9 @@ struct Hooks : LawHooks {
         }
     }
 
-    static std::int64_t steps_to_jump(const State& hpcc) { return hpcc.stage; }
-    static void set_steps_to_jump(State& hpcc, std::int64_t steps, std::int64_t next) {
-        hpcc.stage = static_cast<std::int32_t>(steps);
+    static std::int64_t increase_stage(const State& hpcc) { return hpcc.stage; }
+    static void set_increase_stage(State& hpcc, std::int64_t stage, std::int64_t next) {
+        hpcc.stage = static_cast<std::int32_t>(stage);
         hpcc.last_update = hpcc.last_update <= 0 ? -next : next;
     }
 

@@ -95,11 +95,11 @@ struct Loss {
     bool timed_out = false;   ///< nothing came for too long
 };
 
-/// Where a law that wakes stands in what it does by itself.
-struct Position {
-    /// That it has made towards its next jump.
-    std::int64_t steps = 0;
-    /// It makes the next one as so many base round trips of what is not acknowledged yet are.
+/// Where a law is that updates its rate once in each round trip.
+struct UpdatePhase {
+    /// Additive increases since the last multiplicative one (HPCC's incStage).
+    std::int64_t stage = 0;
+    /// The next update comes when so many base round trips of what is not acknowledged yet are.
     double trip = 0;
 };
 
@@ -220,13 +220,13 @@ struct LawHooks {
     SLUICE_HD static std::int64_t echoes(const State&) {
         return 0;
     }
-    /// Steps that it has made towards its next jump.
+    /// Additive increases since the last multiplicative one.
     template <class State>
-    static std::int64_t steps_to_jump(const State&) {
+    static std::int64_t increase_stage(const State&) {
         return 0;
     }
     template <class State>
-    static void set_steps_to_jump(State&, std::int64_t, std::int64_t) {}
+    static void set_increase_stage(State&, std::int64_t, std::int64_t) {}
     /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
     template <class State>
     SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}

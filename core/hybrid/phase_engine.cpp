@@ -95,10 +95,10 @@ void PhaseEngine::rescale_law(FlowSlot flow, double factor, Tick now) {
     }
 }
 
-void PhaseEngine::resume_law(FlowSlot flow, double factor, const congestion::Position& position,
+void PhaseEngine::resume_law(FlowSlot flow, double factor, const congestion::UpdatePhase& phase,
                              Tick now) {
     step::World& world = store_.world();
-    if (!view_.is_copy(flow) && step::resume_law(world, flow, factor, position, now)) {
+    if (!view_.is_copy(flow) && step::resume_law(world, flow, factor, phase, now)) {
         step::refresh_wake(world, world.spec[flow].src);
     }
 }

@@ -59,7 +59,7 @@ class PhaseEngine {
     /// After advance_law(): the flow's law wakes with its rate times `factor`.
     virtual void rescale_law(FlowSlot flow, double factor, Tick now);
     /// The same of a law that has settled meanwhile.
-    void resume_law(FlowSlot flow, double factor, const congestion::Position& position, Tick now);
+    void resume_law(FlowSlot flow, double factor, const congestion::UpdatePhase& phase, Tick now);
     /// `wanted` bytes are to be queued at `ports` of the group's switches as a skip ends
     /// (core/hybrid/stages/queue_editor.h).
     virtual RestoredQueues set_queues(const Group& group, const Skipped& skip,

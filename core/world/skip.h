@@ -137,15 +137,15 @@ inline bool rescale_law(World& world, FlowSlot flow, double factor, Tick now) {
 
 /// As rescale_law(), of a flow that has settled in the meantime.
 inline bool resume_law(World& world, FlowSlot flow, double factor,
-                       const congestion::Position& position, Tick now) {
+                       const congestion::UpdatePhase& phase, Tick now) {
     Sender& sender = sender_of(world, flow);
     const std::int64_t rate = sender.cc.rate;
     congestion::resume(sender.cc, world.config->congestion, factor, now);
-    const double bits = position.trip * static_cast<double>(sender.cc.base_rtt) *
-                        static_cast<double>(sender.cc.rate);
+    const double bits =
+        phase.trip * static_cast<double>(sender.cc.base_rtt) * static_cast<double>(sender.cc.rate);
     const auto bytes = static_cast<std::int64_t>(bits / (8 * static_cast<double>(kSecond)));
-    congestion::set_steps_to_jump(sender.cc, world.config->congestion, position.steps,
-                                  sender.una_bytes + bytes);
+    congestion::set_increase_stage(sender.cc, world.config->congestion, phase.stage,
+                                   sender.una_bytes + bytes);
     if (sender.cc.rate == rate) {
         return false;
     }

@@ -54,8 +54,8 @@ constexpr std::int64_t kAckEdge = -1;
 constexpr double kLeastSettled = 0.4;
 constexpr double kMostSettled = 2;
 
-/// Round trips, and what laws are given by them, that differ by less than this part are of one kind: cables of a rack differ by
-/// centimetres.
+/// Base round trips that differ by less than this part are of one kind, and so are windows and rates that laws derive from them:
+/// cables differ by centimetres.
 constexpr double kSameTrips = 0.001;
 
 std::int64_t class_of(std::int64_t fact) {
@@ -299,7 +299,7 @@ std::int64_t TrajectoryKinds::ack_class(FlowSlot flow) const {
 }
 
 /// One recording stands for all flows alone of a kind. So of those that are not new the kind holds what they have under way,
-/// of what their laws aim at, and of slow ones how long it is until the law jumps to what is free.
+/// of what their laws aim at, and of slow ones the additive increases until the multiplicative one that takes up what is free.
 void TrajectoryKinds::append_state(GroupState& state) const {
     TrajectoryRecord& record = state.trajectory;
     const FlowSlot slot = state.group.flows.front();
@@ -314,7 +314,7 @@ void TrajectoryKinds::append_state(GroupState& state) const {
     record.shape.push_back(
         std::lround(std::log(std::max(fill, kLeastFill)) / std::log(kFillClass)));
     record.shape.push_back(
-        rate_class(rate, 1) < 0 ? congestion::steps_to_jump(sender.cc, view_.law()) : 0);
+        rate_class(rate, 1) < 0 ? congestion::increase_stage(sender.cc, view_.law()) : 0);
 }
 
 void TrajectoryKinds::name(GroupState& state) const {

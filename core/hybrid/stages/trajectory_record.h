@@ -78,9 +78,8 @@ struct TrajectoryRecord {
     bool carries_on = false;  ///< each flow what it has followed before
     /// The one that was followed last, if it goes on to be: of a large group, and of a small one that was still growing.
     std::shared_ptr<const Trajectory> guide;
-    bool may_join =
-        false;       ///< it has been executed, and others of its kind are recorded in its place
-    Tick since = 0;  ///< when the skip begins
+    bool may_join = false;       ///< it has been executed, while others of its kind are recorded
+    Tick since = 0;              ///< when the skip begins
     Tick guided_from = 0;        ///< when it began to follow the guide
     Tick rises = kNever;         ///< when laws follow aims that have risen
     Tick lasts = 0;              ///< the skip

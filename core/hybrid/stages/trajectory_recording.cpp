@@ -210,7 +210,7 @@ void TrajectoryStage::record_flow(GroupState& state, TrajectoryFlow& flow, std::
     flow.acked = static_cast<double>(reading.acked);
     while (static_cast<double>(own.laws(k) + 1) * step <= static_cast<double>(at - record.begin)) {
         own.add_law(k, static_cast<double>(reading.rate) / kBitsPerByteAndTick / aim,
-                    congestion::steps_to_jump(view_.law_state(slot), view_.law()));
+                    congestion::increase_stage(view_.law_state(slot), view_.law()));
     }
 }
 

@@ -20,8 +20,8 @@ constexpr double kAimsAgree = 0.002;
 constexpr std::int64_t kNear = 4;
 /// What is being recorded is followed further than it is known: by this part of the age, or so many steps.
 constexpr double kGuessed = 0.25;
-constexpr double kGuessedOfSmall =
-    0.0625;  ///< of a small group: its flows' ends are guessed by their last slopes
+/// The same part of a small group, whose ends are guessed, too.
+constexpr double kGuessedOfSmall = 0.0625;
 constexpr double kFewGuessed = 4;
 /// What others leave of a large group goes on for so much longer than was recorded.
 constexpr double kGuessedOfRest = 0.25;
@@ -52,7 +52,7 @@ Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahe
     return exact || rounded <= begin ? end : rounded;
 }
 
-/// Where in its round trip the law of a flow is that decides once in each: anywhere.
+/// Where in its round trip a flow's law is, in base round trips: drawn.
 double random_trip(FlowId flow, Tick at) {
     return to_unit_interval(mix_bits(mix_bits(static_cast<std::uint64_t>(at)) ^ flow));
 }
@@ -406,7 +406,7 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         const double rate = flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
         const double change = rate / static_cast<double>(view_.reading(slot).rate);
         engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
-                           {flow.guide->steps(flow.guide_flow, age),
+                           {flow.guide->stage(flow.guide_flow, age),
                             random_trip(engine_.id_of(slot), state.until)},
                            state.until);
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);

@@ -154,18 +154,18 @@ TEST_CASE("unit.trajectories.beyond_a_short_one_its_last_steps_count") {
     CHECK(one.advance(0, 900) == doctest::Approx(600));
 }
 
-TEST_CASE("unit.trajectories.tell_where_a_law_is_on_its_way_to_a_jump") {
+TEST_CASE("unit.trajectories.tell_the_stage_of_a_law") {
     Trajectory one(1, 100);
-    CHECK(one.steps(0, 100) == 0);
+    CHECK(one.stage(0, 100) == 0);
     for (int i = 1; i <= 40; ++i) {
         one.add_advance(0, 100 * i);
         one.add_law(0, 1, i % 6);
     }
-    CHECK(one.steps(0, 800) == 2);
+    CHECK(one.stage(0, 800) == 2);
     // Beyond the end it is anywhere in the last quarter.
     std::set<std::int64_t> seen;
     for (int i = 41; i < 60; ++i) {
-        seen.insert(one.steps(0, 100.0 * i));
+        seen.insert(one.stage(0, 100.0 * i));
     }
     CHECK(seen.size() == 6);
 }
@@ -184,7 +184,7 @@ TEST_CASE("unit.trajectories.that_are_halved_say_the_same_at_every_second_step")
     for (int i = 2; i <= 6; i += 2) {
         CHECK(one.advance(1, 10.0 * i) == doctest::Approx(i * i));
         CHECK(one.law(0, 10.0 * i) == i);
-        CHECK(one.steps(0, 10.0 * i) == i);
+        CHECK(one.stage(0, 10.0 * i) == i);
     }
     one.add_advance(0, 64);
     one.add_advance(1, 64);

@@ -155,8 +155,8 @@ TEST_CASE("unit.congestion.hpcc.makes_its_next_step_where_it_is_told_to") {
     f.begin();
     f.state.hpcc.current_rate = 10'000'000'000;
     f.ack(1, 10, {f.record(0, 0, 0)});
-    set_steps_to_jump(f.state, f.parameters, 5, 30);
-    CHECK(steps_to_jump(f.state, f.parameters) == 5);
+    set_increase_stage(f.state, f.parameters, 5, 30);
+    CHECK(increase_stage(f.state, f.parameters) == 5);
     f.ack(30, 40, {f.record(8192, 25'600, 0)});
     CHECK(f.state.hpcc.current_rate == 10'000'000'000);
     f.ack(31, 40, {f.record(8192 * 2, 25'600 * 2, 0)});
@@ -165,7 +165,7 @@ TEST_CASE("unit.congestion.hpcc.makes_its_next_step_where_it_is_told_to") {
 
     // Of a flow that nothing has been acknowledged of, the first ACK is still only recorded.
     f.begin();
-    set_steps_to_jump(f.state, f.parameters, 2, 30);
+    set_increase_stage(f.state, f.parameters, 2, 30);
     f.ack(1, 10, {f.record(0, 0, 0)});
     CHECK(f.state.hpcc.hop[0] == f.record(0, 0, 0));
     CHECK(f.state.rate == kLine);
