@@ -99,8 +99,8 @@ struct Loss {
 struct UpdatePhase {
     /// Additive increases since the last multiplicative one (HPCC's incStage).
     std::int64_t stage = 0;
-    /// The next update comes when so many base round trips of what is not acknowledged yet are.
-    double trip = 0;
+    /// The next update comes when so many bytes of what is not acknowledged yet are.
+    std::int64_t bytes = 0;
 };
 
 /// What a flow went through in a steady phase in which it was not simulated. Its packets have stood

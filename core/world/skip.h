@@ -141,11 +141,8 @@ inline bool resume_law(World& world, FlowSlot flow, double factor,
     Sender& sender = sender_of(world, flow);
     const std::int64_t rate = sender.cc.rate;
     congestion::resume(sender.cc, world.config->congestion, factor, now);
-    const double bits =
-        phase.trip * static_cast<double>(sender.cc.base_rtt) * static_cast<double>(sender.cc.rate);
-    const auto bytes = static_cast<std::int64_t>(bits / (8 * static_cast<double>(kSecond)));
     congestion::set_increase_stage(sender.cc, world.config->congestion, phase.stage,
-                                   sender.una_bytes + bytes);
+                                   sender.una_bytes + phase.bytes);
     if (sender.cc.rate == rate) {
         return false;
     }

@@ -52,8 +52,8 @@ Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahe
     return exact || rounded <= begin ? end : rounded;
 }
 
-/// Where in its round trip a flow's law is, in base round trips: drawn.
-double random_trip(FlowId flow, Tick at) {
+/// Of a round trip, up to the next update of a flow's law.
+double random_part(FlowId flow, Tick at) {
     return to_unit_interval(mix_bits(mix_bits(static_cast<std::uint64_t>(at)) ^ flow));
 }
 
@@ -405,10 +405,13 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         const auto age = static_cast<double>(state.until - flow.begin);
         const double rate = flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
         const double change = rate / static_cast<double>(view_.reading(slot).rate);
+        // Of what the flow really sends: where NICs are the bottleneck, its law's rate is far above that.
+        const double trip = state.rate[flow.place] * static_cast<double>(view_.payload()) *
+                            static_cast<double>(flow.base_rtt);
+        const auto next =
+            static_cast<std::int64_t>(trip * random_part(engine_.id_of(slot), state.until));
         engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
-                           {flow.guide->stage(flow.guide_flow, age),
-                            random_trip(engine_.id_of(slot), state.until)},
-                           state.until);
+                           {flow.guide->stage(flow.guide_flow, age), next}, state.until);
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
         flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
         if (is_large(record.flows.size())) {
