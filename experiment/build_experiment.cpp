@@ -201,10 +201,10 @@ void check_losses(BuiltExperiment& built) {
 }
 
 /// Decides what the scenario left open, as the effective configuration then says.
-void decide_wake(BuiltExperiment& built, const Scenario& scenario) {
+void decide_wake(BuiltExperiment& built, const Scenario& scenario, HostPorts ports) {
     Wake& wake = built.experiment.phases.wake;
     if (wake != Wake::automatic || !has_phases(scenario.mode)) return;
-    const WakeChoice choice = choose_wake(built);
+    const WakeChoice choice = choose_wake(built, ports);
     wake = choice.wake;
     const char* const name = wake == Wake::data ? "data" : "partition";
     ConfigSection(*scenario.values, *scenario.effective).table("phases").note("wake", name);
@@ -256,7 +256,7 @@ Experiment take_network(Scenario& scenario) {
     return experiment;
 }
 
-BuiltExperiment build_experiment(Scenario& scenario, KnownRouting* known) {
+BuiltExperiment build_experiment(Scenario& scenario, HostPorts ports, KnownRouting* known) {
     std::vector<WorkloadPart> parts = read_parts(scenario);
     BuiltExperiment built =
         build_experiment(take_network(scenario), std::move(parts), scenario.path, known);
@@ -266,7 +266,7 @@ BuiltExperiment build_experiment(Scenario& scenario, KnownRouting* known) {
     } else {
         check_losses(built);
     }
-    decide_wake(built, scenario);
+    decide_wake(built, scenario, ports);
     try {
         check_run(built.experiment, scenario.mode);
     } catch (const ConfigError& error) {

@@ -58,9 +58,14 @@ struct BuiltExperiment {
     }
 };
 
+/// Whether somebody posts operations at host ports, beside the workloads and at times that these do not know.
+enum class HostPorts : std::uint8_t { none, attached };
+
 /// Takes the scenario's topology and network over. `config_json` must be asked of the scenario
-/// afterwards: the workload's keys are recorded while they are read. `known`: as estimate_traffic() takes it.
-BuiltExperiment build_experiment(Scenario& scenario, KnownRouting* known = nullptr);
+/// afterwards: the workload's keys are recorded while they are read. `ports` count in what the scenario leaves to the program
+/// (phases.wake). `known`: as estimate_traffic() takes it.
+BuiltExperiment build_experiment(Scenario& scenario, HostPorts ports = HostPorts::none,
+                                 KnownRouting* known = nullptr);
 
 /// What a scenario says of all but its workloads; its topology is taken over.
 Experiment take_network(Scenario& scenario);

@@ -97,11 +97,12 @@ double part_of_long_exchanges(const BuiltExperiment& built) {
 
 }  // namespace
 
-WakeChoice choose_wake(const BuiltExperiment& built) {
+WakeChoice choose_wake(const BuiltExperiment& built, HostPorts ports) {
     const Experiment& experiment = built.experiment;
     const TrafficEstimate& traffic = built.estimate;
     WorkloadFacts facts;
     facts.only_jobs = only_jobs(built);
+    facts.has_host_ports = ports == HostPorts::attached;
     facts.packet_hops = traffic.packet_hops;
     facts.long_hops = traffic.long_hops;
     facts.packet_seconds =

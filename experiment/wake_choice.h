@@ -13,6 +13,6 @@ struct WakeChoice {
 };
 
 /// For modes with phases.
-WakeChoice choose_wake(const BuiltExperiment& built);
+WakeChoice choose_wake(const BuiltExperiment& built, HostPorts ports = HostPorts::none);
 
 }  // namespace sluice

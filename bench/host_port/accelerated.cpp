@@ -2,8 +2,9 @@
 /// A job in a testbench, whose accelerator hangs on one host and reads and writes at random times, until the job is done.
 /// Prints one line of JSON.
 ///
-/// usage: accelerated_testbench SCENARIO HOST|none GAP [KEY=VALUE...]
-///   GAP us between two operations, on average; keys of the scenario, as after --set
+/// usage: accelerated_testbench SCENARIO HOST|none GAP MEMO|none [KEY=VALUE...]
+///   GAP us between two operations, on average; MEMO a file that carries on what earlier runs have seen; keys of the scenario,
+///   as after --set
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -14,8 +15,10 @@
 #include <systemc>
 #include <vector>
 
+#include "core/error.h"
 #include "core/random.h"
 #include "experiment/build_experiment.h"
+#include "experiment/run_memo.h"
 #include "experiment/testbench/experiment_network.h"
 #include "models/host_port/host_port.h"
 #include "models/sim_time.h"
@@ -66,10 +69,13 @@ class Accelerator : public sc_core::sc_module {
     std::uint64_t state_ = 1;
 };
 
-int run(const std::string& file, const std::string& host, Tick gap,
+int run(const std::string& file, const std::string& host, Tick gap, const std::string& memo_file,
         const std::vector<std::string>& overrides) {
     Scenario scenario = load_scenario(file, overrides);
-    const BuiltExperiment built = build_experiment(scenario);
+    BuiltExperiment built =
+        build_experiment(scenario, host == "none" ? HostPorts::none : HostPorts::attached);
+    const RunMemo memo(memo_file == "none" ? "" : memo_file, true, scenario.effective->json(),
+                       built.experiment);
     const std::size_t listed = built.experiment.flows.size();
     std::size_t finished = 0;
     Tick end = 0;
@@ -94,6 +100,9 @@ int run(const std::string& file, const std::string& host, Tick gap,
     }
     sc_core::sc_start();
     network.finish();
+    if (const std::string problem = memo.save(); !problem.empty()) {
+        throw ConfigError(problem);
+    }
     const RunCounters counters = network.counters();
     std::printf(
         "{\"mode\": \"%s\", \"host\": \"%s\", \"user_s\": %.3f, \"job_us\": %.6f, \"finished\": "
@@ -115,13 +124,15 @@ int run(const std::string& file, const std::string& host, Tick gap,
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-    if (argc < 4) {
-        std::fprintf(stderr,
-                     "usage: accelerated_testbench SCENARIO HOST|none GAP [KEY=VALUE...]\n");
+    if (argc < 5) {
+        std::fprintf(
+            stderr,
+            "usage: accelerated_testbench SCENARIO HOST|none GAP MEMO|none [KEY=VALUE...]\n");
         return 2;
     }
     try {
-        return run(argv[1], argv[2], std::stoll(argv[3]) * kMicrosecond, {argv + 4, argv + argc});
+        return run(argv[1], argv[2], std::stoll(argv[3]) * kMicrosecond, argv[4],
+                   {argv + 5, argv + argc});
     } catch (const std::exception& error) {
         std::fprintf(stderr, "accelerated_testbench: %s\n", error.what());
         return 2;

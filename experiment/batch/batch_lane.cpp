@@ -96,14 +96,14 @@ class Lane {
     /// Whether it fits its GPUs is asked first: a row says if it does not, and was run.
     BuiltExperiment built(Scenario& scenario) {
         try {
-            return build_experiment(scenario, request_.routing);
+            return build_experiment(scenario, HostPorts::none, request_.routing);
         } catch (const OutOfMemoryError&) {
             if (!request_.allow_oom) throw;
         }
         over_memory_ = true;
         scenario = this->scenario();
         scenario.allow_oom = true;
-        return build_experiment(scenario, request_.routing);
+        return build_experiment(scenario, HostPorts::none, request_.routing);
     }
 
     BatchRow run_on(bool device, bool& whole) {

@@ -23,9 +23,11 @@ namespace sluice {
 class CciScenario {
   public:
     /// The file `path`, with presets such as "NAME.congestion.law". Call it when all presets are made.
-    /// ConfigError if a preset names no key, or its value does not fit; the message names the preset.
-    CciScenario(const std::string& name, const std::string& path, cci::cci_broker_handle broker)
-        : scenario_(read(name, path, broker)), built_(build_experiment(scenario_)) {
+    /// ConfigError if a preset names no key, or its value does not fit; the message names the preset. `ports`: as
+    /// build_experiment() takes them.
+    CciScenario(const std::string& name, const std::string& path, cci::cci_broker_handle broker,
+                HostPorts ports = HostPorts::none)
+        : scenario_(read(name, path, broker)), built_(build_experiment(scenario_, ports)) {
         const cci::cci_originator origin(name);
         for (const EffectiveKey& key : effective_keys(*scenario_.effective)) {
             std::visit(

@@ -23,6 +23,7 @@ inline constexpr std::int64_t kOneSwitch = 2;
 /// What the built workload shows, for what is chosen by it.
 struct WorkloadFacts {
     bool only_jobs = false;         ///< every flow is a message of a job
+    bool has_host_ports = false;    ///< a testbench posts operations beside them
     double packet_hops = 0;         ///< if nothing is skipped
     double long_hops = 0;           ///< those of long messages
     double packet_seconds = 0;      ///< wall time that all packets would take

@@ -38,9 +38,9 @@ int sc_main(int argc, char** argv) {
         std::fprintf(stderr, "usage: job SCENARIO\n");
         return 2;
     }
-    sluice::Scenario scenario =
-        sluice::load_scenario(argv[1], {"mode=wormhole", "phases.wake=data"});
-    const sluice::BuiltExperiment built = sluice::build_experiment(scenario);
+    sluice::Scenario scenario = sluice::load_scenario(argv[1], {"mode=wormhole"});
+    const sluice::BuiltExperiment built =
+        sluice::build_experiment(scenario, sluice::HostPorts::attached);
     sluice::ExperimentNetwork job("job", built.experiment, scenario.mode);
     sluice::HostPort port("port", job.network(), 0);
     Accelerator accelerator("accelerator", port);

@@ -13,7 +13,8 @@ namespace {
 
 /// Of a training job on 32 GPUs, in mode wormhole; `more` are further tables and keys of [workload].
 BuiltExperiment built_of(const std::string& topology, const std::string& law,
-                         const std::string& more = "", const std::string& phases = "") {
+                         const std::string& more = "", const std::string& phases = "",
+                         HostPorts ports = HostPorts::none) {
     Scenario scenario = parse_scenario("mode = \"wormhole\"\n[topology]\n" + topology +
                                            "gpus_per_server = 8\nrate = \"100Gbps\"\n"
                                            "[congestion]\nlaw = \"" +
@@ -22,7 +23,7 @@ BuiltExperiment built_of(const std::string& topology, const std::string& law,
                                            "tp = 8\ndp = 2\npp = 2\nsequence = 2048\n" +
                                            more,
                                        "job.toml");
-    BuiltExperiment built = build_experiment(scenario);
+    BuiltExperiment built = build_experiment(scenario, ports);
     const bool data = built.experiment.phases.wake == Wake::data;
     // What a run says of itself is what it does.
     CHECK((scenario.effective->json().find("\"wake\": \"data\"") != std::string::npos) == data);
@@ -53,6 +54,15 @@ TEST_CASE("unit.wake_choice.messages_that_cross_spines_do_not") {
     const BuiltExperiment built = built_of(kTwoSegments, "hpcc");
     CHECK(built.experiment.phases.wake == Wake::data);
     CHECK(built.notes.back() == "phases.wake: data, because messages cross several switches");
+}
+
+TEST_CASE("unit.wake_choice.host_ports_leave_no_copies") {
+    const auto wake = [](const char* law, const char* phases) {
+        return built_of(kOneSegment, law, "", phases, HostPorts::attached).experiment.phases.wake;
+    };
+    CHECK(wake("hpcc", "") == Wake::data);
+    CHECK(wake("dcqcn", "") == Wake::partition);
+    CHECK(wake("hpcc", "wake = \"partition\"\n") == Wake::partition);
 }
 
 TEST_CASE("unit.wake_choice.what_is_asked_for_stands") {
