@@ -80,7 +80,8 @@ int show_stats(const MemoOptions& options) {
     print("size      {} bytes\n", loaded.bytes);
     print("entries   {}", loaded.content.size());
     for (const memo::Kind kind : memo::kKinds) {
-        print("{} {} {}s", kind == memo::kKinds[0] ? ":" : ",", kinds[kind], memo::kind_name(kind));
+        print("{} {} {}", kind == memo::kKinds[0] ? ":" : ",", kinds[kind],
+              memo::kind_plural(kind));
     }
     print("\nsamples   {}, {} of them different\n", samples, different);
     print("audits    {}\n", audits);

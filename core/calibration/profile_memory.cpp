@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/memo/canonical_form.h"
+#include "core/memo/number_reader.h"
 
 namespace sluice::hybrid {
 
@@ -24,39 +25,23 @@ void append(memo::Numbers& numbers, const BinReading& reading, double unit) {
     numbers.push_back(std::llround(reading.in_flight));
 }
 
-/// Reads numbers one by one. whole() is false once a number was missing or out of range.
-class Reader {
+/// Reads what append() has written, and what else is in a summary.
+class SummaryReader : public memo::NumberReader {
   public:
-    explicit Reader(const memo::Numbers& numbers) : numbers_(numbers) {}
+    using NumberReader::NumberReader;
 
-    std::int64_t take(std::int64_t most) {
-        if (next_ >= numbers_.size() || numbers_[next_] < 0 || numbers_[next_] > most) {
-            whole_ = false;
-            return 0;
-        }
-        return numbers_[next_++];
-    }
     BinReading take_reading(double unit) {
-        const double rate = static_cast<double>(take(kMost)) * unit;
-        return {rate, static_cast<double>(take(kMost)), 0, 0};
+        const double rate = static_cast<double>(take()) * unit;
+        return {rate, static_cast<double>(take()), 0, 0};
     }
-    double take_law() { return static_cast<double>(take(kMost)) * kLawRateUnit; }
+    double take_law() { return static_cast<double>(take()) * kLawRateUnit; }
     std::vector<BinReading> take_readings(std::size_t flows, double unit) {
         std::vector<BinReading> readings;
-        for (std::size_t f = 0; f < flows && whole_; ++f) {
+        for (std::size_t f = 0; f < flows && is_whole(); ++f) {
             readings.push_back(take_reading(unit));
         }
         return readings;
     }
-    bool whole() const { return whole_; }
-    bool at_end() const { return next_ == numbers_.size(); }
-
-    static constexpr std::int64_t kMost = std::int64_t{1} << 60;
-
-  private:
-    const memo::Numbers& numbers_;
-    std::size_t next_ = 0;
-    bool whole_ = true;
 };
 
 memo::Numbers facts_of(const ProfileKind& kind) {
@@ -102,31 +87,30 @@ memo::Numbers numbers_of(const ProfileSummary& summary) {
 
 std::optional<ProfileSummary> summary_of(const memo::Numbers& numbers, const ProfileKind& kind) {
     const std::size_t flows = kind.flows;
-    Reader reader(numbers);
+    SummaryReader reader(numbers);
     ProfileSummary summary;
     summary.saturated = reader.take(1) == 1;
-    summary.tail_skip = static_cast<double>(reader.take(Reader::kMost));
+    summary.tail_skip = static_cast<double>(reader.take());
     const bool has_tail = reader.take(1) == 1;
-    summary.initial_groups = static_cast<double>(reader.take(Reader::kMost));
+    summary.initial_groups = static_cast<double>(reader.take());
     const std::int64_t blocks = reader.take(kMaxBins);
-    for (std::size_t f = 0; has_tail && f < flows && reader.whole(); ++f) {
+    for (std::size_t f = 0; has_tail && f < flows && reader.is_whole(); ++f) {
         summary.tail.push_back(reader.take_reading(kRateUnit));
         summary.tail.back().law_rate = kind.shared ? reader.take_law() : 0;
     }
     summary.initial = reader.take_readings(summary.initial_groups > 0 ? flows : 0, kLawRateUnit);
     std::size_t bins = 0;
-    for (std::int64_t i = 0; i < blocks && reader.whole(); ++i) {
+    for (std::int64_t i = 0; i < blocks && reader.is_whole(); ++i) {
         ProfileSummary::Block block;
         block.bins = static_cast<std::size_t>(reader.take(kMaxBins));
-        block.groups = static_cast<double>(reader.take(Reader::kMost));
+        block.groups = static_cast<double>(reader.take());
         bins += block.bins;
-        for (std::size_t f = 0; f < flows && reader.whole(); ++f) {
+        for (std::size_t f = 0; f < flows && reader.is_whole(); ++f) {
             block.readings.push_back(reader.take_reading(kRateUnit));
-            block.rate_spread.push_back(static_cast<double>(reader.take(Reader::kMost)) *
-                                        kRateUnit);
+            block.rate_spread.push_back(static_cast<double>(reader.take()) * kRateUnit);
             if (kind.shared) {
                 block.readings.back().law_rate = reader.take_law();
-                block.sent_spread.push_back(static_cast<double>(reader.take(Reader::kMost)));
+                block.sent_spread.push_back(static_cast<double>(reader.take()));
             }
         }
         if (block.bins == 0 || block.groups < 1 || bins > kMaxBins) {
@@ -135,7 +119,7 @@ std::optional<ProfileSummary> summary_of(const memo::Numbers& numbers, const Pro
         summary.blocks.push_back(std::move(block));
     }
     const bool beyond = summary.tail_skip > 0 && !has_tail;
-    if (!reader.whole() || !reader.at_end() || beyond) {
+    if (!reader.is_whole() || !reader.at_end() || beyond) {
         return std::nullopt;
     }
     return summary;

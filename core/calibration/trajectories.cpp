@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/calibration/trajectory_memory.h"
+
 namespace sluice::hybrid {
 
 namespace {
@@ -37,10 +39,17 @@ constexpr double kNearlyAll = 0.9;
 constexpr Tick kSettled = 32;
 /// After so many, for ever. No more are recorded.
 constexpr Tick kSteady = 256;
+/// The same of a flow alone whose rate has moved by no more than this part of it in the last quarter.
+constexpr Tick kSteadyAlone = 64;
+constexpr double kAloneMoves = 0.0005;
 /// A large group, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the
 /// last quarter.
 constexpr double kMeanMoves = 0.002;
 constexpr double kOneMoves = 0.01;  ///< the same of a single flow whose rate does not converge
+
+bool differ_little(double before, double after, double most) {
+    return std::abs(after - before) <= most * before;
+}
 
 std::size_t fewest(std::size_t flows) { return flows == 1 ? kFewestAlone : kFewestShared; }
 
@@ -68,8 +77,9 @@ Tick Trajectory::reach() const {
 }
 
 bool Trajectory::is_complete() const {
-    return reach() >= kSteady * step_ ||
-           (settles() && reach() >= settling_.steps * step_ && has_settled());
+    const Tick steps = reach() / step_;
+    return steps >= kSteady || (settles() && steps >= settling_.steps && has_settled()) ||
+           (flows() == 1 && steps >= kSteadyAlone && moves_little(kAloneMoves));
 }
 
 void Trajectory::halve() {
@@ -121,19 +131,22 @@ double Trajectory::mean_slope(std::size_t first, std::size_t last) const {
     return sum / static_cast<double>(converging());
 }
 
+/// The mean of rates that converge has moved by no more than this part of it in the last quarter.
+bool Trajectory::moves_little(double part) const {
+    const auto last = static_cast<std::size_t>(reach() / step_);
+    return differ_little(mean_slope(last / 2, last * 3 / 4), mean_slope(last * 3 / 4, last), part);
+}
+
 bool Trajectory::has_settled() const {
     const auto last = static_cast<std::size_t>(reach() / step_);
-    const auto holds = [&](double before, double after, double most) {
-        return std::abs(after - before) <= most * before;
-    };
-    bool settled = converging() == 0 || holds(mean_slope(last / 2, last * 3 / 4),
-                                              mean_slope(last * 3 / 4, last), kMeanMoves);
+    bool settled = converging() == 0 || moves_little(kMeanMoves);
     // While the NIC is the bottleneck, a flow's rate does not show that its law still lowers the window.
     for (std::size_t flow = 0; flow < flows() && settled; ++flow) {
-        settled = !keeps_rate_[flow] || (holds(slope(flow, last / 2, last * 3 / 4),
-                                               slope(flow, last * 3 / 4, last), kOneMoves) &&
-                                         holds(mean_law(flow, last / 2, last * 3 / 4),
-                                               mean_law(flow, last * 3 / 4, last), kOneMoves));
+        settled =
+            !keeps_rate_[flow] || (differ_little(slope(flow, last / 2, last * 3 / 4),
+                                                 slope(flow, last * 3 / 4, last), kOneMoves) &&
+                                   differ_little(mean_law(flow, last / 2, last * 3 / 4),
+                                                 mean_law(flow, last * 3 / 4, last), kOneMoves));
     }
     return settled;
 }
@@ -254,10 +267,36 @@ double Trajectory::time_beyond(std::size_t flow, double more) const {
 
 std::uint32_t Trajectories::kind_of(const GroupKey& key) {
     const auto [found, added] = index_.emplace(key, static_cast<std::uint32_t>(kinds_.size()));
-    if (added) {
-        kinds_.emplace_back();
+    if (!added) {
+        return found->second;
+    }
+    Kind& kind = kinds_.emplace_back();
+    if (memory_ != nullptr) {
+        for (std::shared_ptr<Trajectory>& trajectory : memory_->recall(key, kMost)) {
+            kind.kept.push_back({std::move(trajectory), {}, true});
+        }
+        kind.recorded = kind.kept.size();
     }
     return found->second;
+}
+
+/// Flows alone whose kind nobody has recorded follow one that is near. So these are looked up at once.
+void Trajectories::use_memory(TrajectoryMemory& memory) {
+    memory_ = &memory;
+    for (const GroupKey& key : memory.kinds_alone()) {
+        kind_of(key);
+    }
+}
+
+void Trajectories::save(Tick now) const {
+    for (const auto& [key, number] : index_) {
+        for (const Kept& one : kinds_[number].kept) {
+            const Trajectory& trajectory = *one.trajectory;
+            if (memory_ != nullptr && !one.recalled && is_worth_following(trajectory, false, 0)) {
+                memory_->learn(key, trajectory, now);
+            }
+        }
+    }
 }
 
 bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const {
@@ -300,7 +339,7 @@ void Trajectories::keep(std::uint32_t kind, const std::shared_ptr<Recording>& re
             return rank(a) < rank(b);
         }));
     }
-    kept.push_back({recording->trajectory, recording});
+    kept.push_back({recording->trajectory, recording, false});
 }
 
 /// Of a large group: as long as is needed; or one that is being recorded, and has come as far; or whatever goes on.

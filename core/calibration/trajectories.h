@@ -57,6 +57,7 @@ class Trajectory {
     /// Nothing more needs to be recorded; or, of a large group that does not settle, halve() comes first.
     bool is_complete() const;
     bool settles() const { return settling_.steps > 0; }
+    const Settling& settling() const { return settling_; }
     /// The flow's rate does not converge to the others'. Once the group has settled, it stays as it is.
     void keep_rate(std::size_t flow) { keeps_rate_[flow] = true; }
     bool keeps_rate(std::size_t flow) const { return keeps_rate_[flow]; }
@@ -87,6 +88,7 @@ class Trajectory {
 
   private:
     bool has_settled() const;
+    bool moves_little(double part) const;
     std::size_t law_at(std::size_t flow, double age) const;
     double last_slope(std::size_t flow) const;
     double slope(std::size_t flow, std::size_t first, std::size_t last) const;
@@ -114,9 +116,15 @@ struct Recording {
     std::shared_ptr<Trajectory> trajectory;
 };
 
+class TrajectoryMemory;
+
 /// The trajectories of a run.
 class Trajectories {
   public:
+    /// Also follows those of earlier runs. Call before the first window; `memory` must outlive this.
+    void use_memory(TrajectoryMemory& memory);
+    /// After the run: saves what it has recorded.
+    void save(Tick now) const;
     /// The number of a kind.
     std::uint32_t kind_of(const GroupKey& key);
     /// Calls visit(key, kind) for the kinds whose keys are `begin` and more.
@@ -153,6 +161,7 @@ class Trajectories {
     struct Kept {
         std::shared_ptr<Trajectory> trajectory;
         std::weak_ptr<Recording> recording;  ///< expired: it is complete
+        bool recalled = false;               ///< of an earlier run
     };
     struct Kind {
         std::vector<Kept> kept;
@@ -161,6 +170,7 @@ class Trajectories {
         Tick claimed = -1;           ///< until then
     };
 
+    TrajectoryMemory* memory_ = nullptr;
     std::map<GroupKey, std::uint32_t> index_;
     std::vector<Kind> kinds_;
 };

@@ -311,6 +311,7 @@ void PhaseController::finish(Tick now) {
     });
     report_.report_until(kNever);
     stages_.calibration().finish(now);
+    stages_.trajectories().known().save(now);
     stages_.acks().finish();
 }
 

@@ -40,6 +40,17 @@ const char* kind_name(Kind kind) {
         case Kind::episode: return "episode";
         case Kind::transient: return "transient";
         case Kind::beginning: return "beginning";
+        case Kind::trajectory: return "trajectory";
+    }
+    throw InternalError("unknown kind of a memo's entry");
+}
+
+const char* kind_plural(Kind kind) {
+    switch (kind) {
+        case Kind::episode: return "episodes";
+        case Kind::transient: return "transients";
+        case Kind::beginning: return "beginnings";
+        case Kind::trajectory: return "trajectories";
     }
     throw InternalError("unknown kind of a memo's entry");
 }

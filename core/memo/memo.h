@@ -7,6 +7,7 @@
 /// Safe for threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -28,12 +29,15 @@ inline constexpr std::uint32_t kMostSamples = 256;
 inline constexpr std::uint32_t kMostAudits = 64;
 
 enum class Kind : std::uint8_t {
-    episode,    ///< from idle to idle
-    transient,  ///< from a disturbance to steady rates
-    beginning,  ///< the first flow of an episode that is well known
+    episode,     ///< from idle to idle
+    transient,   ///< from a disturbance to steady rates
+    beginning,   ///< the first flow of an episode that is well known
+    trajectory,  ///< what the flows of a group did, step by step
 };
-inline constexpr Kind kKinds[] = {Kind::episode, Kind::transient, Kind::beginning};
+inline constexpr Kind kKinds[] = {Kind::episode, Kind::transient, Kind::beginning,
+                                  Kind::trajectory};
 const char* kind_name(Kind kind);
+const char* kind_plural(Kind kind);
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -93,6 +97,16 @@ class Snapshot {
     const Entry* find(const Digest& digest) const;
     /// Whether there is an entry of this kind and with these facts.
     bool has(Kind kind, const Numbers& facts) const { return facts_.count({kind, facts}) != 0; }
+    /// Calls visit(facts) for entries of this kind whose facts begin so, in the order of their facts.
+    template <class Visit>
+    void each(Kind kind, const Numbers& begin, Visit&& visit) const {
+        for (auto at = facts_.lower_bound({kind, begin});
+             at != facts_.end() && at->first == kind && at->second.size() >= begin.size() &&
+             std::equal(begin.begin(), begin.end(), at->second.begin());
+             ++at) {
+            visit(at->second);
+        }
+    }
 
   private:
     std::unordered_map<Digest, Entry> entries_;
@@ -117,6 +131,11 @@ class Memo {
 
     /// Whether an entry of this kind and with these facts was visible from the beginning.
     bool began_with(Kind kind, const Numbers& facts) const { return known_->has(kind, facts); }
+    /// The same of facts that begin so: Snapshot::each().
+    template <class Visit>
+    void each_known(Kind kind, const Numbers& begin, Visit&& visit) const {
+        known_->each(kind, begin, std::forward<Visit>(visit));
+    }
     /// The entry as it was told before `now`, nullptr if it was not. What it points to never changes
     /// and lives as long as the memo.
     const Entry* find(const Digest& digest, Tick now);

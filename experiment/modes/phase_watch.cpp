@@ -3,6 +3,7 @@
 
 #include "core/audit/audit.h"
 #include "core/calibration/profile_memory.h"
+#include "core/calibration/trajectory_memory.h"
 #include "core/episodes/episodes.h"
 #include "core/hybrid/phase_controller.h"
 #include "experiment/configuration_of.h"
@@ -31,9 +32,11 @@ struct PhaseWatch::Parts {
           memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
           known_episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance,
                          given.network.seed),
-          profiles(*memo, given.memo_fingerprint) {
+          profiles(*memo, given.memo_fingerprint),
+          trajectories(*memo, given.memo_fingerprint) {
         if (given.phases.memo) {
             controller.stages().calibration().use_memory(profiles);
+            controller.stages().trajectories().known().use_memory(trajectories);
         }
         const bool tells = given.phases.memo && given.phases.episodes;
         const Configuration configuration = configuration_of(given, Mode::hybrid);
@@ -62,6 +65,7 @@ struct PhaseWatch::Parts {
     std::shared_ptr<memo::Memo> memo;
     hybrid::EpisodeMemory known_episodes;
     hybrid::ProfileMemory profiles;
+    hybrid::TrajectoryMemory trajectories;
     std::unique_ptr<audit::Audit> audit;         ///< null: there is none
     std::unique_ptr<hybrid::Episodes> episodes;  ///< the same
 };

@@ -88,7 +88,7 @@ class MemoTest(CliTest):
             f"memo      {self.memo}",
             "versions  format 1, results 6",
             f"size      {size} bytes",
-            "entries   3: 1 episodes, 2 transients, 0 beginnings",
+            "entries   3: 1 episodes, 2 transients, 0 beginnings, 0 trajectories",
             "samples   5, 4 of them different",
             "audits    1",
         ])

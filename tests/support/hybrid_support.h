@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/calibration/profile_memory.h"
+#include "core/calibration/trajectory_memory.h"
 #include "core/clocks/cell_step.h"
 #include "core/clocks/worker_pool.h"
 #include "core/engine/driver.h"
@@ -318,13 +319,14 @@ inline void run_by_oracle(const Case& given, step::WorldStore& store,
 
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:
 /// the controller does not learn what flows have skipped. `fold`: copies are executed once (on one clock,
-/// without a checksum of what was executed), and what that came to. `workers`: on several threads.
+/// without a checksum of what was executed), and what that came to. `workers`: on several threads. `memo`: of earlier runs'
+/// profiles and trajectories.
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
                                 Application* application = nullptr, bool check = false,
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
                                 FoldCounters* fold = nullptr, const Workers* workers = nullptr,
                                 hybrid::EpisodeMemory* memory = nullptr,
-                                hybrid::ProfileMemory* profiles = nullptr) {
+                                memo::Memo* memo = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -339,8 +341,12 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, config,
                                        given.stop);
     const auto episodes = remember_episodes(controller, store, memory, nullptr);
-    if (profiles != nullptr) {
-        controller.stages().calibration().use_memory(*profiles);
+    memo::Memo nothing;
+    hybrid::ProfileMemory profiles(memo != nullptr ? *memo : nothing, {});
+    hybrid::TrajectoryMemory trajectories(memo != nullptr ? *memo : nothing, {});
+    if (memo != nullptr) {
+        controller.stages().calibration().use_memory(profiles);
+        controller.stages().trajectories().known().use_memory(trajectories);
     }
     HybridOutcome made;
     controller.report().listen([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });

@@ -45,6 +45,9 @@ constexpr double kAimClassesOfLong = 256;
 /// The same of the largest part of a link that ACKs take as the flow begins.
 constexpr double kTrajectoryAckClasses = 32;
 
+/// Numbers that key_of() adds to the shape of a flow alone.
+constexpr std::size_t kAloneClasses = 2;
+
 /// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
 /// part.
 constexpr double kLike = 0.1;
@@ -336,6 +339,9 @@ GroupKey TrajectoryKinds::key_of(const TrajectoryRecord& record) const {
 }
 
 std::int64_t TrajectoryKinds::distance(const TrajectoryRecord& record, const GroupKey& key) const {
+    if (key.size() != record.shape.size() + kAloneClasses) {
+        return kNever;
+    }
     const std::int64_t* const classes = &key[record.shape.size()];
     return 2 * std::abs(classes[0] - aim_class(record)) + std::abs(classes[1] - record.ack_class);
 }

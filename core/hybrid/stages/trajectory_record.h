@@ -15,7 +15,7 @@
 namespace sluice::hybrid {
 
 /// ACK load is known when a group is so many round trips old.
-inline constexpr Tick kLoadsKnown = 2;
+inline constexpr Tick kLoadsKnown = 3;
 
 struct TrajectoryFlow {
     std::size_t place = 0;  ///< in the group
@@ -86,6 +86,15 @@ struct TrajectoryRecord {
     bool to_the_end = false;     ///< of a flow
     std::uint32_t last = kNone;  ///< kind of the one that was followed last
 
+    /// Of the group's flows, by place. False if one of them is not known.
+    bool take_aims(const std::vector<double>& aims) {
+        bool known = true;
+        for (TrajectoryFlow& flow : flows) {
+            flow.aim = aims[flow.place];
+            known = known && flow.aim > 0;
+        }
+        return known;
+    }
     /// From now on it may follow others itself, unless it is large.
     void stop_recording() {
         own.reset();

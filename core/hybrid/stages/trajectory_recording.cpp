@@ -73,7 +73,7 @@ void TrajectoryStage::form(GroupState& state, Tick at, bool may_be_young) {
     const bool large = is_large(record.flows.size());
     double need =
         static_cast<double>(large ? kMostTripsOfLarge : kMaxBins) * static_cast<double>(state.rtt);
-    const bool known = take_aims(record, aims_of(state, at));
+    const bool known = record.take_aims(aims_of(state, at));
     for (TrajectoryFlow& flow : record.flows) {
         flow.advance /= known ? flow.aim : 1;
         need = known ? std::min(need, left(state, flow) / flow.aim) : 0;

@@ -86,18 +86,8 @@ std::vector<double> TrajectoryStage::aims_of(GroupState& state, Tick at,
                             limits);
 }
 
-/// False if one of them is not known.
-bool TrajectoryStage::take_aims(TrajectoryRecord& record, const std::vector<double>& aims) {
-    bool known = true;
-    for (TrajectoryFlow& flow : record.flows) {
-        flow.aim = aims[flow.place];
-        known = known && flow.aim > 0;
-    }
-    return known;
-}
-
-/// The same, of a group that follows: where less is left than before, laws see it at once; where there is more, they raise
-/// rates step by step, and take it up with the last of them.
+/// As TrajectoryRecord::take_aims(), of a group that follows: where less is left than before, laws see it at once; where there is
+/// more, they raise rates step by step, and take it up with the last of them.
 bool TrajectoryStage::follow_aims(GroupState& state, const std::vector<double>& aims,
                                   Tick at) const {
     TrajectoryRecord& record = state.trajectory;
@@ -106,7 +96,7 @@ bool TrajectoryStage::follow_aims(GroupState& state, const std::vector<double>& 
         [&](const TrajectoryFlow& flow) { return aims[flow.place] > (1 + kAimsAgree) * flow.aim; });
     if (!have_risen || record.last == kNone || at >= record.rises) {
         record.rises = kNever;
-        return take_aims(record, aims);
+        return record.take_aims(aims);
     }
     // On average: it may be anywhere in its steps.
     const Tick rise_time = congestion::waiting_time(view_.law(), state.rtt) / 2;

@@ -25,6 +25,8 @@ class TrajectoryStage final : public SkipStage {
     TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const PhaseConfig& config,
                     bool measured);
 
+    /// What is followed.
+    Trajectories& known() { return known_; }
     /// False: groups neither are recorded nor follow.
     bool is_active() const { return active_; }
     /// A group has formed that is neither recorded nor follows: it has more flows than TrajectoryKinds::kMostFlows.
@@ -63,7 +65,6 @@ class TrajectoryStage final : public SkipStage {
     double left(const GroupState& state, const TrajectoryFlow& flow) const;
     std::vector<double> aims_of(GroupState& state, Tick at,
                                 std::vector<PortId>* limits = nullptr) const;
-    static bool take_aims(TrajectoryRecord& record, const std::vector<double>& aims);
     bool follow_aims(GroupState& state, const std::vector<double>& aims, Tick at) const;
     std::uint32_t kind_of(const TrajectoryRecord& record);
     void choose(GroupState& state, Tick at);

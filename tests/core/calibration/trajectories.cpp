@@ -48,6 +48,24 @@ TEST_CASE("unit.trajectories.advance_and_age_are_inverse") {
     CHECK(one.law(0, 1e9) == 50);
 }
 
+TEST_CASE("unit.trajectories.a_flow_alone_is_complete_once_its_rate_stays") {
+    CHECK_FALSE(recording_of({0.9}, 63)->trajectory->is_complete());
+    CHECK(recording_of({0.9}, 64)->trajectory->is_complete());
+    CHECK_FALSE(recording_of({0.4, 0.4}, 64)->trajectory->is_complete());
+    const auto steps_with = [](double more) {
+        Trajectory one(1, 100);
+        double advance = 0;
+        for (int i = 1; !one.is_complete(); ++i) {
+            advance += 90 + more * i;
+            one.add_advance(0, advance);
+            one.add_law(0, 1);
+        }
+        return one.reach() / one.step();
+    };
+    CHECK(steps_with(0.001) == 64);
+    CHECK(steps_with(0.01) == 256);
+}
+
 TEST_CASE("unit.trajectories.of_flows_that_stand_still_never_come_further") {
     const auto one = recording_of({0.0}, 10);
     CHECK(std::isinf(one->trajectory->age_at(0, 1)));

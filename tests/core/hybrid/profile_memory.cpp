@@ -192,9 +192,8 @@ namespace {
 /// A run that uses and extends a memo.
 HybridOutcome run_with_memo(const Case& given, memo::Memo& memo, Driver driver, bool check,
                             FoldCounters* fold = nullptr, const PhaseConfig& config = {}) {
-    ProfileMemory memory(memo, {});
     return run_hybrid(given, config, driver, nullptr, check, false, nullptr, fold, nullptr, nullptr,
-                      &memory);
+                      &memo);
 }
 
 memo::Content memo_after(const Case& given, const PhaseConfig& config = {}) {

@@ -15,7 +15,6 @@ using namespace sluice::test;
 using hybrid::BinReading;
 using hybrid::CalibrationProfile;
 using hybrid::ProfileKind;
-using hybrid::ProfileMemory;
 
 namespace {
 
@@ -144,9 +143,8 @@ namespace {
 
 HybridOutcome run_with(const Case& given, memo::Memo& memo, Driver driver, bool check,
                        FoldCounters* fold = nullptr) {
-    ProfileMemory memory(memo, {});
     return run_hybrid(given, PhaseConfig{}, driver, nullptr, check, false, nullptr, fold, nullptr,
-                      nullptr, &memory);
+                      nullptr, &memo);
 }
 
 double mean_time(const HybridOutcome& made, std::size_t flows) {
