@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/arena.h"
+#include "core/memory_space.h"
 
 namespace sluice {
 
@@ -23,6 +24,7 @@ struct Memory {
 
 /// A new block of `bytes`, aligned to 64. Null: the arena has none left, and `memory` says so.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void* new_block(Memory& memory, std::size_t bytes) {
+    is_in_shared_memory(memory);
     void* block = nullptr;
     if (memory.arena != nullptr) {
         block = take(*memory.arena, bytes);
@@ -55,7 +57,7 @@ SLUICE_HD inline void free_block([[maybe_unused]] const Memory& memory,
 template <class T>
 struct PlainVector {
     static_assert(std::is_trivially_copyable<T>::value, "plain data only");
-    T* data = nullptr;
+    Global<T> data = nullptr;
     std::uint32_t count = 0;
     std::uint32_t capacity = 0;
 
@@ -82,6 +84,7 @@ struct PlainVector {
 
   private:
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool grow(Memory& memory, std::uint32_t wanted) {
+        is_in_shared_memory(memory);
         std::uint32_t larger = capacity < 4 ? 4 : capacity * 2;
         larger = larger < wanted ? wanted : larger;
         T* const block = static_cast<T*>(new_block(memory, larger * sizeof(T)));

@@ -5,6 +5,7 @@
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/laws.h"
+#include "core/memory_space.h"
 
 namespace sluice::congestion {
 
@@ -22,6 +23,9 @@ SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int
 
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters,
                                                     const IntRates& rates, const Ack& ack) {
+    is_in_global_memory(state);
+    is_in_global_memory(parameters);
+    is_in_shared_memory(rates);
     return visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
         return law.on_ack(state, own, parameters, p, rates, ack);
     });
@@ -41,6 +45,8 @@ SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameter
 
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void on_timer(State& state, const Parameters& parameters,
                                                       Tick now) {
+    is_in_global_memory(state);
+    is_in_global_memory(parameters);
     visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
         law.on_timer(state, own, parameters, p, now);
     });

@@ -5,6 +5,7 @@
 #include "core/hd.h"
 #include "core/ids.h"
 #include "core/job/operation.h"
+#include "core/memory_space.h"
 #include "core/plain_vector.h"
 #include "core/units.h"
 
@@ -60,38 +61,38 @@ struct MeetingState {
 struct Job {
     // The graph, by operation; core/job/job_graph.h says what each means.
     std::uint32_t ops = 0;
-    const OpKind* kind = nullptr;
-    const OpClass* cls = nullptr;
-    const RankId* rank = nullptr;
-    const Tick* duration = nullptr;
-    const std::uint32_t* target = nullptr;
-    const std::uint32_t* successors_begin = nullptr;  ///< ops + 1
-    const OpId* successors = nullptr;
+    Global<const OpKind> kind = nullptr;
+    Global<const OpClass> cls = nullptr;
+    Global<const RankId> rank = nullptr;
+    Global<const Tick> duration = nullptr;
+    Global<const std::uint32_t> target = nullptr;
+    Global<const std::uint32_t> successors_begin = nullptr;  ///< ops + 1
+    Global<const OpId> successors = nullptr;
 
     std::uint32_t messages = 0;
-    const JobMessage* message = nullptr;
-    const JobMeeting* meeting = nullptr;
+    Global<const JobMessage> message = nullptr;
+    Global<const JobMeeting> meeting = nullptr;
     std::uint32_t counts = 0;
-    const ResourceCount* count = nullptr;  ///< by resource, `counts` of them
+    Global<const ResourceCount> count = nullptr;  ///< by resource, `counts` of them
     /// By how much compute is slower while its rank communicates, millionths: the first of all operations, where
     /// `slowdown_of` says nothing else.
-    const std::int64_t* slowdowns = nullptr;
+    Global<const std::int64_t> slowdowns = nullptr;
     std::uint32_t slowdown_count = 0;
-    const std::uint16_t* slowdown_of = nullptr;  ///< by operation, null: the first
-    FlowId first_flow = 0;                       ///< of its messages
+    Global<const std::uint16_t> slowdown_of = nullptr;  ///< by operation, null: the first
+    FlowId first_flow = 0;                              ///< of its messages
 
     std::uint32_t nodes = 0;
-    const NodeId* host = nullptr;     ///< by rank
-    const RankId* rank_at = nullptr;  ///< by node, `nodes` of them
+    Global<const NodeId> host = nullptr;     ///< by rank
+    Global<const RankId> rank_at = nullptr;  ///< by node, `nodes` of them
 
     // How far it has come.
-    std::uint32_t* pending = nullptr;  ///< dependencies, by operation
-    std::uint8_t* arrived = nullptr;   ///< by operation
-    Tick* start = nullptr;             ///< by operation
-    Tick* end = nullptr;               ///< by operation
-    OpId* served_after = nullptr;      ///< by operation; null without resources
-    RankState* state = nullptr;        ///< by rank
-    MeetingState* meet = nullptr;
+    Global<std::uint32_t> pending = nullptr;  ///< dependencies, by operation
+    Global<std::uint8_t> arrived = nullptr;   ///< by operation
+    Global<Tick> start = nullptr;             ///< by operation
+    Global<Tick> end = nullptr;               ///< by operation
+    Global<OpId> served_after = nullptr;      ///< by operation; null without resources
+    Global<RankState> state = nullptr;        ///< by rank
+    Global<MeetingState> meet = nullptr;
 };
 
 /// Some compute may be slower while its rank communicates.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/job/job_state.h"
+#include "core/memory_space.h"
 
 namespace sluice::job {
 
@@ -146,6 +147,7 @@ class Step {
     /// Starts all that can start now. A queue, not recursion: a chain of operations that take no time may
     /// be long.
     SLUICE_DEVICE_NOINLINE SLUICE_HD void drain(RankState& state, Tick now) {
+        is_in_global_memory(state);
         state.stuck_at = now;
         do {
             for (; state.started < state.ready.count; ++state.started) {
@@ -170,6 +172,7 @@ class Step {
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD void start_op(OpId op, Tick now, RankState& state) {
+        is_in_global_memory(state);
         const OpKind kind = job_.kind[op];
         const std::uint32_t target = job_.target[op];
         if (kind == OpKind::acquire && counted(job_, target) != nullptr) {
@@ -239,6 +242,7 @@ class Step {
     /// Free resources go to those that wait for them; what that completes at once may free them again. False:
     /// no room.
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool grant_resources(RankState& state, Tick now) {
+        is_in_global_memory(state);
         if (!state.claimed) {
             return true;
         }
@@ -290,6 +294,7 @@ class Step {
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD void finish_op(OpId op, Tick now, RankState& state) {
+        is_in_global_memory(state);
         job_.end[op] = now;
         ++state.completed;
         state.last_end = state.last_end > now ? state.last_end : now;
@@ -340,6 +345,7 @@ class Step {
     /// Compute that runs changes speed when its rank begins or ends to communicate. Timers cannot be
     /// taken back: those set for an earlier speed find another due time and mean nothing.
     SLUICE_DEVICE_NOINLINE SLUICE_HD void time_running(RankState& state, Tick now) {
+        is_in_global_memory(state);
         const bool slow = state.communicating > 0;
         for (std::uint32_t i = 0; i < state.running.count; ++i) {
             Running& running = state.running[i];

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "core/memory_space.h"
 #include "core/packet/egress.h"
 #include "core/packet/order.h"
 #include "core/packet/route_table.h"
@@ -133,7 +134,7 @@ struct AllPorts {
 };
 struct SomePorts {
     std::uint32_t count = 0;
-    const std::uint16_t* ports = nullptr;
+    Global<const std::uint16_t> ports = nullptr;
     SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return ports[k]; }
 };
 

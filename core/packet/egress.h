@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/congestion/int_record.h"
+#include "core/memory_space.h"
 #include "core/packet/int_slots.h"
 #include "core/packet/policies/policies.h"
 #include "core/packet/state.h"
@@ -202,6 +203,8 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
 template <class Policies>
 SLUICE_HOT SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress,
                                              const Packet& packet, std::uint32_t queue, Tick now) {
+    is_in_shared_memory(world);
+    is_in_global_memory(egress);
     const Written written = mark_and_stamp<Policies>(world, port, egress, packet, queue, now);
     put_on_wire(world, port, egress, packet, written.int_hops, written.ce, now);
 }

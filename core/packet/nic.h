@@ -3,6 +3,7 @@
 /// order. At one instant: arrivals by port, then timers, then transmit decisions by port.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/host_events.h"
 #include "core/packet/receiver.h"
 #include "core/packet/sender.h"
@@ -27,6 +28,7 @@ SLUICE_HD inline std::uint32_t next_in_round(const Host& host, const Egress& egr
 /// A transmit decision of a NIC port.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port,
                                                            Tick now) {
+    is_in_shared_memory(world);
     Egress& egress = world.egress[port];
     HostPort& nic = world.host_port[port];
     bool ack = ack_ready(world, egress);
@@ -60,6 +62,7 @@ SLUICE_HD inline void note_sent(World& world, NodeId node, FlowSlot flow, Tick n
 template <class Events>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_ack(World& world, NodeId node,
                                                          const Packet& packet, Tick now) {
+    is_in_shared_memory(world);
     const std::uint32_t index = world.sender_at[packet.flow];
     if (index == kNone) {
         return;
@@ -136,6 +139,7 @@ SLUICE_HD inline bool must_wake(World& world, NodeId node, FlowSlot flow, Tick n
 /// cells are done, for a slot, for the host to wake or for memory; nothing has happened.
 template <class Events = CallbackEvents>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
+    is_in_shared_memory(world);
     Host& host = world.host[node];
     if (Timer& first = host.timers[0]; first.kind == TimerKind::flow_start) {
         first.slot = slot_of(world, node, first);

@@ -2,6 +2,7 @@
 /// When a NIC port decides what it sends next.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/state.h"
 
 namespace sluice::step {
@@ -19,6 +20,8 @@ SLUICE_HD inline bool sender_paused(const Host& host, const Egress& egress, std:
 /// Sets the next decision of a port of `host`.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void decide(World& world, const Host& host, PortId port,
                                                     Tick now) {
+    is_in_shared_memory(world);
+    is_in_global_memory(host);
     const Egress& egress = world.egress[port];
     if (!egress.up) {
         world.link[port].decision = kNever;

@@ -3,6 +3,7 @@
 /// position in the ingress link) into 64 bits, so that one integer comparison is the whole order.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/plain.h"
 
 namespace sluice::step {
@@ -31,8 +32,8 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sort_runs(std::uint64_t* keys, std:
     if (n < 2) {
         return;
     }
-    std::uint64_t* from = keys;
-    std::uint64_t* to = scratch;
+    std::uint64_t* from = in_global_memory(keys);
+    std::uint64_t* to = in_global_memory(scratch);
     for (;;) {
         std::uint32_t begin = 0;
         while (begin < n) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/memory_space.h"
 #include "core/packet/packet.h"
 #include "core/plain_vector.h"
 
@@ -12,7 +13,7 @@ namespace sluice::step {
 
 /// A FIFO of packets: single producer, single consumer. Capacity is zero or a power of two.
 struct Ring {
-    Packet* slots = nullptr;
+    Global<Packet> slots = nullptr;
     std::uint32_t capacity = 0;
     std::uint32_t head = 0;  ///< free-running; the consumer's
     std::uint32_t tail = 0;  ///< free-running; the producer's
@@ -54,6 +55,7 @@ struct Ring {
 
   private:
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool grow(Memory& memory) {
+        is_in_shared_memory(memory);
         const std::uint32_t larger = capacity == 0 ? 16 : capacity * 2;
         auto* const block = static_cast<Packet*>(new_block(memory, larger * sizeof(Packet)));
         if (block == nullptr) {

@@ -2,6 +2,7 @@
 /// The receiving side of a flow: what it keeps, what it answers, and when the last byte is there (docs/models/nic.md).
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/ack_load/answers.h"
 #include "core/packet/credits.h"
 #include "core/packet/egress.h"
@@ -45,6 +46,7 @@ SLUICE_HD inline bool no_more_answers(const World& world, const Egress& egress) 
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data,
                                                     PacketKind kind, std::uint32_t expected,
                                                     bool echo, Tick now) {
+    is_in_shared_memory(world);
     const Packet packet = make_answer(world, data, kind, expected, echo);
     if (world.answers != nullptr) {
         send_answer(world, packet, now);
@@ -132,6 +134,7 @@ SLUICE_HD inline void receive_trimmed(World& world, NodeId node, const Packet& p
 template <class Events>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_any(World& world, NodeId node,
                                                          const Packet& packet, Tick now) {
+    is_in_shared_memory(world);
     note_wanted(world, node, packet, now);
     if (is_trimmed(world, packet)) {
         receive_trimmed(world, node, packet, now);
@@ -163,6 +166,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_any(World& world, NodeId no
 template <class Events>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_data(World& world, NodeId node,
                                                           const Packet& packet, Tick now) {
+    is_in_shared_memory(world);
     if (repeats_selectively(world)) {
         receive_any<Events>(world, node, packet, now);
         return;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/flow/ecmp_hash.h"
+#include "core/memory_space.h"
 #include "core/packet/egress.h"
 #include "core/packet/state.h"
 #include "core/random.h"
@@ -56,7 +57,7 @@ SLUICE_HD inline std::uint64_t load_of(const World& world, PortId port, std::uin
 
 /// The least loaded of `ports[0..count-1]`, by bands of what waits there; one of those that are equal by a draw.
 SLUICE_HD inline PortId least_loaded(const World& world, NodeId node, const Packet& packet,
-                                     const PortId* ports, std::uint32_t count) {
+                                     Global<const PortId> ports, std::uint32_t count) {
     const std::uint32_t queue = switch_queue(world, packet);
     std::uint64_t least = load_of(world, ports[0], queue);
     std::uint32_t equal = 1;
@@ -78,7 +79,7 @@ inline constexpr std::uint32_t kFlowlets = 4096;
 
 /// The port of the flowlet of a packet that has just come by its link, which it may begin.
 SLUICE_HD inline PortId flowlet_port(const World& world, NodeId node, const Packet& packet,
-                                     const PortId* ports, std::uint32_t count) {
+                                     Global<const PortId> ports, std::uint32_t count) {
     const std::uint64_t owner =
         world.id[packet.flow] << 1 | (packet.packet_kind() == PacketKind::data ? 0U : 1U);
     Flowlet& flowlet =
@@ -132,14 +133,15 @@ struct RouteTable {
     };
 
     std::uint32_t columns = 0;
-    const std::uint32_t* column = nullptr;  ///< by node: a switch's place in a row, a host's kNone
-    const std::uint32_t* row = nullptr;     ///< by node: a destination's
+    Global<const std::uint32_t> column =
+        nullptr;  ///< by node: a switch's place in a row, a host's kNone
+    Global<const std::uint32_t> row = nullptr;  ///< by node: a destination's
     const std::uint32_t* next =
         nullptr;  ///< by row and column: place of the list of next hops, or kNear
     const std::uint32_t* far =
         nullptr;  ///< by node: a destination's, of ports that lead to it, ascending
-    const PortId* ports = nullptr;
-    const HostWay* way = nullptr;  ///< by slot
+    Global<const PortId> ports = nullptr;
+    Global<const HostWay> way = nullptr;  ///< by slot
 };
 
 /// The ports among `ports[0]` ascending ones that are `node`'s, `count` of them.
@@ -161,6 +163,7 @@ SLUICE_HD inline const PortId* ports_of(const World& world, NodeId node, const P
 /// Egress port of a packet at `node` by Columns::table; kNone if its destination is out of reach.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline PortId route_by_table(const World& world, NodeId node,
                                                               const Packet& packet) {
+    is_in_shared_memory(world);
     const RouteTable& table = *world.table;
     if (table.column[node] == kNone) {
         const RouteTable::HostWay& way = table.way[packet.flow];
@@ -169,7 +172,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline PortId route_by_table(const World& world
     const FlowKey key = key_of(world, packet);
     const std::uint32_t list =
         table.next[std::size_t{table.row[key.dst]} * table.columns + table.column[node]];
-    const PortId* ports = nullptr;
+    Global<const PortId> ports = nullptr;
     std::uint32_t count = 0;
     if (list == RouteTable::kNear) {
         ports = ports_of(world, node, table.ports + table.far[key.dst], count);

@@ -16,6 +16,7 @@
 /// sent again when the congestion window lets it.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/policies/entropy.h"
 #include "core/packet/queue_pair.h"
 
@@ -40,7 +41,7 @@ class WindowBits {
     }
 
   private:
-    std::uint64_t* words_;
+    Global<std::uint64_t> words_;
     std::uint32_t mask_;
 };
 

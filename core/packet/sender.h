@@ -3,6 +3,7 @@
 /// HPCC ns-3 RDMA NIC (docs/models/nic.md), plus a retransmission time-out. core/ns3/ starts from the same parts.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/credits.h"
 #include "core/packet/egress.h"
 #include "core/packet/policies/entropy.h"
@@ -147,6 +148,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
 /// connection's. Returns its sender's index.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline std::uint32_t open_sender(World& world, FlowSlot flow,
                                                                   PortId port, Tick now) {
+    is_in_shared_memory(world);
     const std::uint32_t index = create_sender(world, flow, port, now);
     const std::uint32_t before = come_into_service(world, flow);
     Host& host = source_of(world, flow);
@@ -272,6 +274,7 @@ SLUICE_HD inline Packet next_departure(World& world, Sender& sender, Tick now) {
 /// Sends the queue pair's next packet.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node,
                                                        std::uint32_t index, Tick now) {
+    is_in_shared_memory(world);
     Host& host = world.host[node];
     Sender& sender = host.senders[index];
     Egress& egress = world.egress[sender.port];
@@ -344,6 +347,8 @@ SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Se
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& host,
                                                          std::uint32_t index, const Packet& packet,
                                                          Tick now) {
+    is_in_shared_memory(world);
+    is_in_global_memory(host);
     Sender& sender = host.senders[index];
     const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
@@ -412,6 +417,8 @@ SLUICE_HD inline void note_time_out(World& world, Host& host, std::uint32_t inde
 /// A sender's timer came up: law timers, then the time-out.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& host,
                                                           std::uint32_t index, Tick now) {
+    is_in_shared_memory(world);
+    is_in_global_memory(host);
     Sender& sender = host.senders[index];
     sender.armed = kNever;
     if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {

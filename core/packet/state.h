@@ -17,6 +17,7 @@
 #include "core/congestion/int_record.h"
 #include "core/flow/flow.h"
 #include "core/ids.h"
+#include "core/memory_space.h"
 #include "core/packet/ack_load/cross_stream.h"
 #include "core/packet/counts.h"
 #include "core/packet/flow_state.h"
@@ -32,9 +33,9 @@ inline constexpr std::uint32_t kNeverMarks = kUnlimited;
 
 /// Transmit side of a port. The first line is touched by every packet, the rest less often.
 struct alignas(64) Egress {
-    Tick free_at = 0;                              ///< the transmitter is busy until then
-    Tick delay = 0;                                ///< propagation
-    const std::uint32_t* serialization = nullptr;  ///< ticks by bytes on the wire
+    Tick free_at = 0;                                     ///< the transmitter is busy until then
+    Tick delay = 0;                                       ///< propagation
+    Global<const std::uint32_t> serialization = nullptr;  ///< ticks by bytes on the wire
     std::int64_t tx_bytes = 0;
     std::int64_t tx_packets = 0;
     std::uint32_t queued_bytes = 0;  ///< all classes
@@ -104,9 +105,10 @@ struct alignas(64) Ingress {
 /// belong to all its ports; a switch is one cell, or several whose packets never meet.
 struct Cell {
     NodeId node = kNone;
-    CellId id = kNone;                     ///< its place in World::wake and World::buffer
-    const std::uint16_t* ports = nullptr;  ///< local indices, ascending; null: all of the node's
-    std::uint32_t port_count = 0;          ///< of `ports`
+    CellId id = kNone;  ///< its place in World::wake and World::buffer
+    Global<const std::uint16_t> ports =
+        nullptr;                   ///< local indices, ascending; null: all of the node's
+    std::uint32_t port_count = 0;  ///< of `ports`
 };
 
 /// A node as one cell, where no node is split.
@@ -268,55 +270,58 @@ inline constexpr Tick kUnfollowed = -1;
 /// What all workers of a world share: raw columns, and what does not change while cells are stepped.
 struct Columns {
     std::uint32_t node_count = 0;
-    const PortId* first_port = nullptr;  ///< node_count + 1
-    const std::uint8_t* is_host = nullptr;
+    Global<const PortId> first_port = nullptr;  ///< node_count + 1
+    Global<const std::uint8_t> is_host = nullptr;
 
-    Egress* egress = nullptr;       ///< by port
-    Ingress* ingress = nullptr;     ///< by port
-    Wire* link = nullptr;           ///< by receiving port; then outboxes
-    Buffer* buffer = nullptr;       ///< by cell
-    Host* host = nullptr;           ///< by node
-    HostPort* host_port = nullptr;  ///< by port
-    std::uint32_t cell_count = 0;   ///< at first node_count
-    bool whole_nodes = true;        ///< no node is split: cell n is node n
-    const CellId* home = nullptr;   ///< by node: its cell (a host's), or its first one
-    Tick* wake = nullptr;           ///< by cell: nothing happens at it before
+    Global<Egress> egress = nullptr;       ///< by port
+    Global<Ingress> ingress = nullptr;     ///< by port
+    Global<Wire> link = nullptr;           ///< by receiving port; then outboxes
+    Global<Buffer> buffer = nullptr;       ///< by cell
+    Global<Host> host = nullptr;           ///< by node
+    Global<HostPort> host_port = nullptr;  ///< by port
+    std::uint32_t cell_count = 0;          ///< at first node_count
+    bool whole_nodes = true;               ///< no node is split: cell n is node n
+    Global<const CellId> home = nullptr;   ///< by node: its cell (a host's), or its first one
+    Global<Tick> wake = nullptr;           ///< by cell: nothing happens at it before
     /// minimum over 64 cells; a worker's in shared windows: over those of them that are its own
-    Tick* block_wake = nullptr;
+    Global<Tick> block_wake = nullptr;
     /// By node, null where nothing is ever folded (core/fold): when the first timer of a host that follows
     /// this one is due, kNever if none is; kUnfollowed.
-    Tick* followed = nullptr;
+    Global<Tick> followed = nullptr;
 
     // By slot of a flow. They grow between instants of a host's, never while a step holds a reference.
-    const FlowId* id = nullptr;  ///< kNoFlow: the slot is free
-    const FlowSpec* spec = nullptr;
-    FlowRoute* route = nullptr;
-    Receiver* receiver = nullptr;
-    std::uint32_t* sender_at = nullptr;  ///< in its source's Host::senders, kNone unless active
-    FlowResult* result = nullptr;
-    FlowSlot* following = nullptr;              ///< the next of its connection, kNone if none waits
-    const std::int64_t* flow_window = nullptr;  ///< unless global_base_rtt
-    const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
-    QueuePair* queue_pair = nullptr;            ///< by connection
+    Global<const FlowId> id = nullptr;  ///< kNoFlow: the slot is free
+    Global<const FlowSpec> spec = nullptr;
+    Global<FlowRoute> route = nullptr;
+    Global<Receiver> receiver = nullptr;
+    Global<std::uint32_t> sender_at =
+        nullptr;  ///< in its source's Host::senders, kNone unless active
+    Global<FlowResult> result = nullptr;
+    Global<FlowSlot> following = nullptr;  ///< the next of its connection, kNone if none waits
+    Global<const std::int64_t> flow_window = nullptr;  ///< unless global_base_rtt
+    Global<const Tick> flow_base_rtt = nullptr;        ///< unless global_base_rtt
+    Global<QueuePair> queue_pair = nullptr;            ///< by connection
     // Under selective repeat, else null. Bits (WindowBits): `reorder_window` per slot.
-    Scoreboard* scoreboard = nullptr;
-    std::uint64_t* sacked = nullptr;      ///< beyond Sender::una, the sender knows to have arrived
-    std::uint64_t* arrived = nullptr;     ///< beyond Receiver::expected, has arrived
-    std::uint64_t* trimmed = nullptr;     ///< likewise, to be sent again; null: nobody trims
-    std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
-    std::uint32_t reorder_threshold = 0;  ///< packets
-    Recycled* recycled = nullptr;         ///< by slot; SprayConfig::entropy_recycle, else null
-    EntropyScores* entropy_scores = nullptr;  ///< by slot; SprayConfig::entropy_avoid, else null
+    Global<Scoreboard> scoreboard = nullptr;
+    Global<std::uint64_t> sacked =
+        nullptr;  ///< beyond Sender::una, the sender knows to have arrived
+    Global<std::uint64_t> arrived = nullptr;  ///< beyond Receiver::expected, has arrived
+    Global<std::uint64_t> trimmed = nullptr;  ///< likewise, to be sent again; null: nobody trims
+    std::uint32_t reorder_window = 0;         ///< packets, a power of two of at least 64
+    std::uint32_t reorder_threshold = 0;      ///< packets
+    Recycled* recycled = nullptr;             ///< by slot; SprayConfig::entropy_recycle, else null
+    Global<EntropyScores> entropy_scores =
+        nullptr;  ///< by slot; SprayConfig::entropy_avoid, else null
     // Under receiver credits, else null.
-    Credit* credit = nullptr;     ///< by slot
-    Puller* puller = nullptr;     ///< by node
-    Flowlet* flowlets = nullptr;  ///< kFlowlets per switch, under LoadBalance::flowlet
-    const std::uint32_t* switch_number = nullptr;  ///< by node: which of the switches it is
+    Global<Credit> credit = nullptr;     ///< by slot
+    Global<Puller> puller = nullptr;     ///< by node
+    Global<Flowlet> flowlets = nullptr;  ///< kFlowlets per switch, under LoadBalance::flowlet
+    Global<const std::uint32_t> switch_number = nullptr;  ///< by node: which of the switches it is
 
     // Where ACKs are no packets, else null; one clock.
-    CrossStream* cross = nullptr;        ///< by port
-    Wire* answers = nullptr;             ///< by slot: answers on their way to the flow's source
-    const Tick* answer_takes = nullptr;  ///< by slot: kNever if there is no way
+    Global<CrossStream> cross = nullptr;  ///< by port
+    Global<Wire> answers = nullptr;       ///< by slot: answers on their way to the flow's source
+    Global<const Tick> answer_takes = nullptr;  ///< by slot: kNever if there is no way
 
     PortId first_outbox = kNone;   ///< links from here on are outboxes
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
@@ -324,7 +329,7 @@ struct Columns {
     /// Of a flow that begins, one in 2^int_shift packets has a slot.
     std::uint32_t int_shift = 0;
 
-    const StepConfig* config = nullptr;
+    Global<const StepConfig> config = nullptr;
     congestion::IntRates int_rates;
     congestion::IntUnits int_units;
     std::int32_t payload = 0;
@@ -354,7 +359,7 @@ struct Columns {
     void* lane = nullptr;
     bool links_changed = false;  ///< lanes: packets may come out of their order
     /// Lanes: in place of Callbacks::route; null where every packet finds its next hop in its flow's way.
-    const RouteTable* table = nullptr;
+    Global<const RouteTable> table = nullptr;
 };
 
 /// What one worker steps cells with: everything that a step sees. Its own part begins empty.
@@ -375,11 +380,11 @@ struct World : Columns, Counts {
 
     bool shared = false;  ///< other workers step cells of the same window
     // Of a shared window:
-    const std::uint16_t* owner = nullptr;  ///< by node: the worker that steps it
-    std::uint16_t number = 0;              ///< the worker's own
-    PlainVector<PortId> outboxes;          ///< in which packets are
-    PlainVector<Call> calls;               ///< timers for hosts that may be another worker's
-    PlainVector<Call> called;              ///< Callbacks::call_set is due
+    Global<const std::uint16_t> owner = nullptr;  ///< by node: the worker that steps it
+    std::uint16_t number = 0;                     ///< the worker's own
+    PlainVector<PortId> outboxes;                 ///< in which packets are
+    PlainVector<Call> calls;                      ///< timers for hosts that may be another worker's
+    PlainVector<Call> called;                     ///< Callbacks::call_set is due
     PlainVector<Packet> answers_out;  ///< answers to another worker's hosts, timed by their arrival
     PlainVector<CellId> stalled;      ///< hosts that wait for a slot, at the instant of their wake
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/bits.h"
+#include "core/memory_space.h"
 #include "core/packet/arrivals.h"
 #include "core/packet/buffer.h"
 #include "core/packet/trimming.h"
@@ -62,6 +63,7 @@ template <class Policies>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const Cell& cell,
                                                            PortId in, PortId out,
                                                            const Packet& packet, Tick now) {
+    is_in_shared_memory(world);
     if (packet.packet_kind() >= PacketKind::pause) {
         receive_pfc(world, in, packet, now);
         return;
@@ -101,6 +103,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
 template <class Policies, bool kExact, class Counting = OneCounts>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell,
                                                              PortId port, Tick now) {
+    is_in_shared_memory(world);
     Egress& egress = world.egress[port];
     const std::uint32_t queue = pick_class<Policies>(world, egress, eligible(egress));
     const Packet& packet = dequeue(egress, queue);
@@ -306,7 +309,7 @@ inline SomePorts list_due(SwitchScratch& scratch, std::uint32_t last) {
             scratch.ports[count++] = static_cast<std::uint16_t>(word * 64 + first_bit(bits));
         }
     }
-    return SomePorts{count, scratch.ports.data};
+    return SomePorts{count, static_cast<const std::uint16_t*>(scratch.ports.data)};
 }
 
 /// Lists all that arrives by `due` in the window. Returns its bytes.

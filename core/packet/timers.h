@@ -2,12 +2,14 @@
 /// A host's timers: a binary heap ordered by (time, kind, id).
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/state.h"
 
 namespace sluice::step {
 
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void push_timer(Memory& memory, Host& host,
                                                         const Timer& timer) {
+    is_in_global_memory(host);
     if (!host.timers.push(memory, timer)) {
         return;
     }
@@ -24,6 +26,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void push_timer(Memory& memory, Host& ho
 }
 
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline Timer pop_timer(Host& host) {
+    is_in_global_memory(host);
     const Timer top = host.timers[0];
     const Timer last = host.timers[--host.timers.count];
     const std::uint32_t count = host.timers.count;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/memory_space.h"
 #include "core/units.h"
 
 namespace sluice::gpu {
@@ -15,6 +16,7 @@ struct GangMeeting {
     unsigned long long least[3] = {~0ULL, ~0ULL, ~0ULL};
 };
 
+/// All threads of a block share one.
 class DeviceGang {
   public:
     /// `blocks` blocks of the same number of threads; this is block `block` of them. All must be resident.
@@ -78,10 +80,10 @@ class DeviceGang {
         return atomicAdd(&meeting_->least[round % 3], 0ULL);
     }
 
-    GangMeeting* meeting_;
+    Global<GangMeeting> meeting_;
     unsigned blocks_;
     unsigned block_;
-    unsigned round_ = 0;
+    unsigned round_ = 0;  ///< meet()'s thread's
 };
 
 }  // namespace sluice::gpu

@@ -92,7 +92,12 @@ inline constexpr int kBlocksAtLeast = 2;
 static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes(Launch launch) {
     const std::uint32_t number = blockIdx.x / launch.blocks_of_gang;
     const std::uint32_t block = blockIdx.x % launch.blocks_of_gang;
-    DeviceGang gang(&launch.meetings[number], launch.blocks_of_gang, block);
+    __shared__ alignas(DeviceGang) unsigned char gang_of_block[sizeof(DeviceGang)];
+    auto& gang = *reinterpret_cast<DeviceGang*>(gang_of_block);
+    if (threadIdx.x == 0) {
+        new (&gang) DeviceGang(&launch.meetings[number], launch.blocks_of_gang, block);
+    }
+    __syncthreads();
     WorkQueue& queue = *launch.queue;
     for (;;) {
         if (gang.first()) {

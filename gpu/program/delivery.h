@@ -3,6 +3,7 @@
 /// taken.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/timers.h"
 #include "gpu/program/lane.h"
 
@@ -10,6 +11,7 @@ namespace sluice::gpu {
 
 /// Puts the packets that wait for `port` on its link.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool take_outbox(step::World& world, PortId port) {
+    is_in_shared_memory(world);
     step::Wire& box = world.link[outbox_of(world, port)];
     step::Wire& link = world.link[port];
     const std::uint32_t count = box.size();
@@ -31,6 +33,8 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool take_outbox(step::World& world, Por
 /// Sets the timers that others have for `host`.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool take_calls(Lane& lane, step::World& world,
                                                         NodeId host) {
+    is_in_global_memory(lane);
+    is_in_shared_memory(world);
     HostPlan& plan = lane.host_plan[host];
     if (lane.callers.count == 0 || plan.called) {
         return true;

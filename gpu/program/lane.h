@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/job/job_state.h"
+#include "core/memory_space.h"
 #include "core/packet/state.h"
 
 namespace sluice::gpu {
@@ -69,7 +70,7 @@ struct alignas(64) HostPlan {
 
 /// What a window concerns, in any order: whoever comes first puts it there, and nobody asks where it is.
 struct WindowList {
-    std::uint32_t* things = nullptr;
+    Global<std::uint32_t> things = nullptr;
     std::uint32_t count = 0;
     SLUICE_HD std::uint32_t operator[](std::uint32_t i) const { return things[i]; }
 };
@@ -88,20 +89,20 @@ struct Lane {
     std::uint32_t host_count = 0;
     std::uint32_t switch_count = 0;
     std::uint32_t switch_port_count = 0;
-    const NodeId* hosts = nullptr;
-    const NodeId* switches = nullptr;
-    const PortId* switch_ports = nullptr;  ///< of all switches, ascending
-    const NodeId* node_of = nullptr;       ///< by port
-    PortId first_plan = 0;                 ///< no port before is a switch's
-    PortPlan* port_plan = nullptr;         ///< by port, from first_plan on
+    Global<const NodeId> hosts = nullptr;
+    Global<const NodeId> switches = nullptr;
+    Global<const PortId> switch_ports = nullptr;  ///< of all switches, ascending
+    Global<const NodeId> node_of = nullptr;       ///< by port
+    PortId first_plan = 0;                        ///< no port before is a switch's
+    Global<PortPlan> port_plan = nullptr;         ///< by port, from first_plan on
     /// From a switch's first port on: ports that are PortPlan::planned, local indices in any order.
-    std::uint16_t* arrived = nullptr;
-    SwitchPlan* switch_plan = nullptr;  ///< by node
-    HostPlan* host_plan = nullptr;      ///< by node
-    Tick* next = nullptr;               ///< by switch port: its next arrival or decision
+    Global<std::uint16_t> arrived = nullptr;
+    Global<SwitchPlan> switch_plan = nullptr;  ///< by node
+    Global<HostPlan> host_plan = nullptr;      ///< by node
+    Global<Tick> next = nullptr;               ///< by switch port: its next arrival or decision
     /// By block of hosts, then by block of switch ports: the least of their instants; unless it is out of date.
-    Tick* block_next = nullptr;
-    std::uint32_t* outdated = nullptr;
+    Global<Tick> block_next = nullptr;
+    Global<std::uint32_t> outdated = nullptr;
 
     // Of a window:
     WindowList active_hosts;   ///< step: places in `hosts`
@@ -112,10 +113,10 @@ struct Lane {
     WindowList touched_ports;  ///< the same; or something has left by them
 
     std::uint32_t job_count = 0;
-    const job::Job* jobs = nullptr;
-    const std::uint32_t* job_at = nullptr;  ///< by node, kNone: no job's; null without jobs
-    WindowList callers;                     ///< hosts with calls in this window
-    std::uint32_t fault = 0;                ///< a job has given back what it does not hold
+    Global<const job::Job> jobs = nullptr;
+    Global<const std::uint32_t> job_at = nullptr;  ///< by node, kNone: no job's; null without jobs
+    WindowList callers;                            ///< hosts with calls in this window
+    std::uint32_t fault = 0;                       ///< a job has given back what it does not hold
 
     Stage stage = Stage::choose;
     Tick begin = 0;  ///< of the window
@@ -126,6 +127,11 @@ struct Lane {
 
 SLUICE_HD inline PortPlan& plan_of(const Lane& lane, PortId switch_port) {
     return lane.port_plan[switch_port - lane.first_plan];
+}
+
+/// The lane of a world that a gang steps.
+SLUICE_HD inline Lane& lane_of(const step::World& world) {
+    return *in_global_memory(static_cast<Lane*>(world.lane));
 }
 
 /// The outbox in which packets for the receiving port `port` wait for the window's end.

@@ -4,6 +4,7 @@
 /// nothing is.
 #pragma once
 
+#include "core/memory_space.h"
 #include "core/packet/nic.h"
 #include "gpu/program/lane_job.h"
 
@@ -42,7 +43,8 @@ struct LaneEvents {
 
     /// The host's job has what it could not do for want of memory done now. False: not yet.
     SLUICE_DEVICE_NOINLINE SLUICE_HD static bool resume(step::World& world, NodeId node) {
-        const Lane& lane = *static_cast<Lane*>(world.lane);
+        is_in_shared_memory(world);
+        const Lane& lane = lane_of(world);
         const job::RankState* const state = rank_state(lane, node);
         if (state == nullptr || state->stuck_at == kNever) {
             return true;
@@ -52,17 +54,19 @@ struct LaneEvents {
         return state->stuck_at == kNever;
     }
     SLUICE_HD static bool is_stuck(const step::World& world, NodeId node) {
-        const job::RankState* const state = rank_state(*static_cast<Lane*>(world.lane), node);
+        const job::RankState* const state = rank_state(lane_of(world), node);
         return state != nullptr && state->stuck_at != kNever;
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD static void received(step::World& world, NodeId node,
                                                           FlowSlot flow, Tick now) {
+        is_in_shared_memory(world);
         at_job(world, node, [&](auto& step) { step.received(node, flow, now); });
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD static void sent(step::World& world, NodeId node,
                                                       FlowSlot flow, Tick now) {
+        is_in_shared_memory(world);
         // Nothing is left of a flow that sent nothing twice and whose packets kept their order.
         if (world.result[flow].retransmitted == 0 && !step::is_sprayed(world, flow) &&
             !world.links_changed) {
@@ -73,6 +77,7 @@ struct LaneEvents {
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD static void timer(step::World& world, NodeId node,
                                                        std::uint64_t token, Tick now) {
+        is_in_shared_memory(world);
         at_job(world, node, [&](auto& step) {
             if ((token & job::kStart) != 0) {
                 step.begin(node, now);
@@ -85,7 +90,7 @@ struct LaneEvents {
   private:
     /// Should the host's first timer complete a meeting, all its parts are told.
     SLUICE_HD static bool has_room_for_parts(step::World& world, NodeId node) {
-        Lane& lane = *static_cast<Lane*>(world.lane);
+        Lane& lane = lane_of(world);
         const step::Host& host = world.host[node];
         if (lane.job_count == 0 || lane.job_at[node] == kNone || host.timers.count == 0 ||
             host.timers[0].kind != step::TimerKind::application ||

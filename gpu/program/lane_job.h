@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/job/job_step.h"
+#include "core/memory_space.h"
 #include "core/packet/timers.h"
 #include "gpu/program/lists.h"
 
@@ -15,30 +16,39 @@ class LaneServices {
         : lane_(lane), world_(world), host_(host), number_(number) {}
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool room(std::uint32_t more) {
-        step::Host& host = world_.host[host_];
-        PlainVector<step::Call>& calls = lane_.host_plan[host_].calls;
-        return host.timers.reserve(world_.memory, host.timers.count + more) &&
-               calls.reserve(world_.memory, calls.count + more);
+        step::Host& host = world().host[host_];
+        PlainVector<step::Call>& calls = lane().host_plan[host_].calls;
+        return host.timers.reserve(world().memory, host.timers.count + more) &&
+               calls.reserve(world().memory, calls.count + more);
     }
     SLUICE_DEVICE_NOINLINE SLUICE_HD void start_flow(FlowId flow, Tick at) {
         const auto slot =
             static_cast<FlowSlot>(flow);  // the list's flows have the slots of their ids
-        step::schedule(world_, host_, step::Timer{at, step::TimerKind::flow_start, slot, flow});
+        step::schedule(world(), host_, step::Timer{at, step::TimerKind::flow_start, slot, flow});
     }
     SLUICE_DEVICE_NOINLINE SLUICE_HD void set_timer(NodeId host, Tick at, std::uint64_t token) {
         const step::Timer timer{at, step::TimerKind::application, kNone,
                                 token | std::uint64_t{number_} << job::kJobShift};
         if (host == host_) {
-            step::schedule(world_, host, timer);
+            step::schedule(world(), host, timer);
         } else {
-            lane_.host_plan[host_].calls.push(world_.memory, step::Call{host, timer});
-            touch_host(lane_, host);
+            lane().host_plan[host_].calls.push(world().memory, step::Call{host, timer});
+            touch_host(lane(), host);
         }
     }
-    SLUICE_HD Tick lookahead() const { return world_.lookahead; }
-    SLUICE_HD void bad_release(OpId, RankResourceId) { set_shared(lane_.fault, 1); }
+    SLUICE_HD Tick lookahead() const { return world().lookahead; }
+    SLUICE_HD void bad_release(OpId, RankResourceId) { set_shared(lane().fault, 1); }
 
   private:
+    SLUICE_HD Lane& lane() const {
+        is_in_global_memory(lane_);
+        return lane_;
+    }
+    SLUICE_HD step::World& world() const {
+        is_in_shared_memory(world_);
+        return world_;
+    }
+
     Lane& lane_;
     step::World& world_;
     NodeId host_;
@@ -58,7 +68,7 @@ SLUICE_HD inline job::RankState* rank_state(const Lane& lane, NodeId host) {
 /// Calls `act` with the step of the job at `host`, if there is one.
 template <class Act>
 SLUICE_HD inline void at_job(step::World& world, NodeId host, Act&& act) {
-    Lane& lane = *static_cast<Lane*>(world.lane);
+    Lane& lane = lane_of(world);
     const std::uint32_t number = lane.job_count == 0 ? kNone : lane.job_at[host];
     if (number != kNone) {
         LaneServices services(lane, world, host, number);

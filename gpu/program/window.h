@@ -20,6 +20,7 @@
 /// anything >= count; `min(t)` and `any(b)` of all its threads, each a barrier; `first()`, one thread's duty.
 #pragma once
 
+#include "core/memory_space.h"
 #include "gpu/program/counting.h"
 #include "gpu/program/delivery.h"
 #include "gpu/program/lane_events.h"
@@ -30,14 +31,15 @@ namespace sluice::gpu {
 template <class Gang, class Policies = step::ScenarioPolicies>
 class Program {
   public:
-    /// `world`: a copy of the lane's columns, this thread's own or its block's (step::counts_of()).
+    /// `world`: a copy of the lane's columns, this thread's own or its block's (step::counts_of()). On a device both that and
+    /// `gang` are in shared memory.
     SLUICE_HD Program(Lane& lane, step::World& world, Gang& gang)
         : lane_(lane), world_(world), gang_(gang), stage_(lane.stage) {}
 
     /// Executes `windows` windows, or fewer. All threads of the gang call it, and return the same.
     SLUICE_HD Outcome run(std::uint64_t windows) {
-        begin_ = lane_.begin;
-        end_ = lane_.end;
+        begin_ = lane().begin;
+        end_ = lane().end;
         for (;;) {
             switch (stage_) {
                 case Stage::choose:
@@ -45,12 +47,12 @@ class Program {
                         return leave(Outcome::paused);
                     }
                     forget();
-                    begin_ = gang_.min(earliest());
-                    if (begin_ >= lane_.until) {
+                    begin_ = gang().min(earliest());
+                    if (begin_ >= lane().until) {
                         return leave(Outcome::reached);
                     }
-                    end_ = begin_ + world_.lookahead;
-                    end_ = lane_.until < end_ ? lane_.until : end_;
+                    end_ = begin_ + world().lookahead;
+                    end_ = lane().until < end_ ? lane().until : end_;
                     ++done_;
                     stage_ = Stage::list;
                     break;
@@ -72,16 +74,16 @@ class Program {
   private:
     /// The barrier after a system; all threads know whether one of them found no memory.
     SLUICE_HD void meet(bool there, Stage next) {
-        full_ = gang_.any(!there);
+        full_ = gang().any(!there);
         stage_ = full_ ? stage_ : next;
     }
 
     SLUICE_HD Outcome leave(Outcome outcome) {
-        if (gang_.first()) {
-            lane_.stage = stage_;
-            lane_.begin = begin_;
-            lane_.end = end_;
-            lane_.windows += done_;
+        if (gang().first()) {
+            lane().stage = stage_;
+            lane().begin = begin_;
+            lane().end = end_;
+            lane().windows += done_;
         }
         return outcome;
     }
@@ -90,7 +92,7 @@ class Program {
     template <class Act>
     SLUICE_HD void share(std::uint32_t count, Act&& act) const {
         std::uint32_t i = 0;
-        for (std::uint32_t k = 0; (i = gang_.item(k, count)) < count; ++k) {
+        for (std::uint32_t k = 0; (i = gang().item(k, count)) < count; ++k) {
             act(i);
         }
     }
@@ -103,27 +105,27 @@ class Program {
 
     /// The lists of the window before, and what was known of what is in them.
     SLUICE_HD void forget() {
-        share(lane_.touched_hosts, [&](std::uint32_t i) {
-            HostPlan& plan = lane_.host_plan[lane_.hosts[i]];
+        share(lane().touched_hosts, [&](std::uint32_t i) {
+            HostPlan& plan = lane().host_plan[lane().hosts[i]];
             plan.calls.count = 0;
             plan.called = false;
             plan.touched = 0;
         });
-        share(lane_.touched_ports,
-              [&](std::uint32_t i) { plan_of(lane_, lane_.switch_ports[i]).touched = 0; });
-        share(lane_.leaving,
-              [&](std::uint32_t i) { plan_of(lane_, lane_.switch_ports[i]).leaves = 0; });
-        share(lane_.awake, [&](NodeId node) {
-            SwitchPlan& plan = lane_.switch_plan[node];
+        share(lane().touched_ports,
+              [&](std::uint32_t i) { plan_of(lane(), lane().switch_ports[i]).touched = 0; });
+        share(lane().leaving,
+              [&](std::uint32_t i) { plan_of(lane(), lane().switch_ports[i]).leaves = 0; });
+        share(lane().awake, [&](NodeId node) {
+            SwitchPlan& plan = lane().switch_plan[node];
             plan.active = 0;
             plan.arrived = 0;
             plan.mode = SwitchMode::open;
         });
-        gang_.any(false);
-        if (gang_.first()) {
+        gang().any(false);
+        if (gang().first()) {
             for (WindowList* const list :
-                 {&lane_.active_hosts, &lane_.active_ports, &lane_.awake, &lane_.leaving,
-                  &lane_.touched_hosts, &lane_.touched_ports, &lane_.callers}) {
+                 {&lane().active_hosts, &lane().active_ports, &lane().awake, &lane().leaving,
+                  &lane().touched_hosts, &lane().touched_ports, &lane().callers}) {
                 list->count = 0;
             }
         }
@@ -131,22 +133,22 @@ class Program {
 
     /// When a host (a place in Lane::hosts) or a switch port, numbered behind the hosts' blocks, is due.
     SLUICE_HD Tick next_of(std::uint32_t i) const {
-        const std::uint32_t ports = blocks_of(lane_.host_count) * kBlock;
-        if (i < lane_.host_count) {
-            return world_.wake[lane_.hosts[i]];
+        const std::uint32_t ports = blocks_of(lane().host_count) * kBlock;
+        if (i < lane().host_count) {
+            return world().wake[lane().hosts[i]];
         }
-        return i >= ports && i < ports + lane_.switch_port_count ? lane_.next[i - ports] : kNever;
+        return i >= ports && i < ports + lane().switch_port_count ? lane().next[i - ports] : kNever;
     }
     SLUICE_HD std::uint32_t block_count() const {
-        return blocks_of(lane_.host_count) + blocks_of(lane_.switch_port_count);
+        return blocks_of(lane().host_count) + blocks_of(lane().switch_port_count);
     }
 
     SLUICE_HD Tick earliest() const {
         Tick at = kNever;
         share(block_count(), [&](std::uint32_t block) {
-            Tick& next = lane_.block_next[block];
-            if (lane_.outdated[block] != 0) {
-                lane_.outdated[block] = 0;
+            Tick& next = lane().block_next[block];
+            if (lane().outdated[block] != 0) {
+                lane().outdated[block] = 0;
                 next = kNever;
                 for (std::uint32_t i = block * kBlock; i < (block + 1) * kBlock; ++i) {
                     const Tick due = next_of(i);
@@ -161,9 +163,9 @@ class Program {
     // Systems. False: something has found no memory.
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD void list() {
-        const std::uint32_t ports = blocks_of(lane_.host_count) * kBlock;
+        const std::uint32_t ports = blocks_of(lane().host_count) * kBlock;
         share(block_count(), [&](std::uint32_t block) {
-            if (lane_.block_next[block] >= end_) {
+            if (lane().block_next[block] >= end_) {
                 return;
             }
             for (std::uint32_t i = block * kBlock; i < (block + 1) * kBlock; ++i) {
@@ -171,8 +173,8 @@ class Program {
                     continue;
                 }
                 if (i < ports) {
-                    add_to(lane_.active_hosts, i);
-                    touch_host(lane_, lane_.hosts[i]);
+                    add_to(lane().active_hosts, i);
+                    touch_host(lane(), lane().hosts[i]);
                 } else {
                     list_port(i - ports);
                 }
@@ -181,47 +183,47 @@ class Program {
     }
 
     SLUICE_HD void list_port(std::uint32_t i) {
-        const PortId port = lane_.switch_ports[i];
-        const NodeId node = lane_.node_of[port];
-        add_to(lane_.active_ports, i);
-        touch_port(lane_, plan_of(lane_, port));
-        if (claim_shared(lane_.switch_plan[node].active)) {
-            add_to(lane_.awake, node);
+        const PortId port = lane().switch_ports[i];
+        const NodeId node = lane().node_of[port];
+        add_to(lane().active_ports, i);
+        touch_port(lane(), plan_of(lane(), port));
+        if (claim_shared(lane().switch_plan[node].active)) {
+            add_to(lane().awake, node);
         }
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool plan() {
         bool there = true;
-        share(lane_.active_hosts, [&](std::uint32_t i) {
-            const NodeId host = lane_.hosts[i];
-            if (world_.wake[host] < end_) {
+        share(lane().active_hosts, [&](std::uint32_t i) {
+            const NodeId host = lane().hosts[i];
+            if (world().wake[host] < end_) {
                 there = step_host(host) && there;
             }
         });
-        SwitchWindow<Policies> window(lane_, world_, begin_, end_);
-        share(lane_.active_ports,
-              [&](std::uint32_t i) { there = window.plan_port(lane_.switch_ports[i]) && there; });
+        SwitchWindow<Policies> window(lane(), world(), begin_, end_);
+        share(lane().active_ports,
+              [&](std::uint32_t i) { there = window.plan_port(lane().switch_ports[i]) && there; });
         return there;
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool step_host(NodeId host) {
-        PlainVector<step::Call>& calls = lane_.host_plan[host].calls;
+        PlainVector<step::Call>& calls = lane().host_plan[host].calls;
         const bool called = calls.count > 0;
-        step::host_step<LaneEvents>(world_, step::whole_node(host), end_);
+        step::host_step<LaneEvents>(world(), step::whole_node(host), end_);
         if (!called && calls.count > 0) {
-            add_to(lane_.callers, host);
+            add_to(lane().callers, host);
         }
-        for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
-            touch_receiver(lane_, world_, p);
+        for (PortId p = world().first_port[host]; p < world().first_port[host + 1]; ++p) {
+            touch_receiver(lane(), world(), p);
         }
-        return world_.wake[host] >= end_;
+        return world().wake[host] >= end_;
     }
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool decide() {
         bool there = true;
-        SwitchWindow<Policies> window(lane_, world_, begin_, end_);
-        share(lane_.awake, [&](NodeId node) {
-            SwitchPlan& plan = lane_.switch_plan[node];
+        SwitchWindow<Policies> window(lane(), world(), begin_, end_);
+        share(lane().awake, [&](NodeId node) {
+            SwitchPlan& plan = lane().switch_plan[node];
             if (plan.mode != SwitchMode::open) {
                 return;
             }
@@ -238,12 +240,12 @@ class Program {
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool pull() {
         bool there = true;
-        SwitchWindow<Policies> window(lane_, world_, begin_, end_);
-        share(lane_.leaving, [&](std::uint32_t i) {
-            const PortId port = lane_.switch_ports[i];
-            const NodeId node = lane_.node_of[port];
-            PortPlan& plan = plan_of(lane_, port);
-            if (lane_.switch_plan[node].mode == SwitchMode::quiet && !plan.pulled) {
+        SwitchWindow<Policies> window(lane(), world(), begin_, end_);
+        share(lane().leaving, [&](std::uint32_t i) {
+            const PortId port = lane().switch_ports[i];
+            const NodeId node = lane().node_of[port];
+            PortPlan& plan = plan_of(lane(), port);
+            if (lane().switch_plan[node].mode == SwitchMode::quiet && !plan.pulled) {
                 plan.pulled = window.pull_port(node, port, plan);
                 there = there && plan.pulled;
             }
@@ -253,23 +255,23 @@ class Program {
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool gather() {
         bool there = true;
-        share(lane_.touched_hosts, [&](std::uint32_t i) {
-            const NodeId host = lane_.hosts[i];
-            for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
-                there = take_outbox(world_, p) && there;
-                step::wake_cell(world_, host, world_.link[p].arrival);
+        share(lane().touched_hosts, [&](std::uint32_t i) {
+            const NodeId host = lane().hosts[i];
+            for (PortId p = world().first_port[host]; p < world().first_port[host + 1]; ++p) {
+                there = take_outbox(world(), p) && there;
+                step::wake_cell(world(), host, world().link[p].arrival);
             }
-            there = take_calls(lane_, world_, host) && there;
-            outdate_host(lane_, i);
+            there = take_calls(lane(), world(), host) && there;
+            outdate_host(lane(), i);
         });
-        share(lane_.touched_ports, [&](std::uint32_t i) { there = gather_port(i) && there; });
+        share(lane().touched_ports, [&](std::uint32_t i) { there = gather_port(i) && there; });
         return there;
     }
 
     SLUICE_HD bool gather_port(std::uint32_t i) {
-        const PortId port = lane_.switch_ports[i];
-        PortPlan& plan = plan_of(lane_, port);
-        step::Wire& link = world_.link[port];
+        const PortId port = lane().switch_ports[i];
+        PortPlan& plan = plan_of(lane(), port);
+        step::Wire& link = world().link[port];
         if (plan.planned) {
             link.head = plan.head;
             link.arrival = step::next_arrival(link);
@@ -277,10 +279,23 @@ class Program {
             plan.planned = false;
         }
         plan.pulled = false;
-        const bool there = take_outbox(world_, port);
-        lane_.next[i] = link.arrival < link.decision ? link.arrival : link.decision;
-        outdate_port(lane_, i);
+        const bool there = take_outbox(world(), port);
+        lane().next[i] = link.arrival < link.decision ? link.arrival : link.decision;
+        outdate_port(lane(), i);
         return there;
+    }
+
+    SLUICE_HD Gang& gang() const {
+        is_in_shared_memory(gang_);
+        return gang_;
+    }
+    SLUICE_HD Lane& lane() const {
+        is_in_global_memory(lane_);
+        return lane_;
+    }
+    SLUICE_HD step::World& world() const {
+        is_in_shared_memory(world_);
+        return world_;
     }
 
     Lane& lane_;
