@@ -39,13 +39,11 @@ constexpr double kNearlyAll = 0.9;
 constexpr Tick kSettled = 32;
 /// After so many, for ever. No more are recorded.
 constexpr Tick kSteady = 256;
-/// The same of a flow alone whose rate has moved by no more than this part of it in the last quarter.
-constexpr Tick kSteadyAlone = 64;
-constexpr double kAloneMoves = 0.0005;
-/// A large group, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the
-/// last quarter.
+/// What settles, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the last
+/// quarter.
 constexpr double kMeanMoves = 0.002;
-constexpr double kOneMoves = 0.01;  ///< the same of a single flow whose rate does not converge
+constexpr double kAloneMoves = 0.0005;  ///< of a flow alone
+constexpr double kOneMoves = 0.01;      ///< the same of a single flow whose rate does not converge
 
 bool differ_little(double before, double after, double most) {
     return std::abs(after - before) <= most * before;
@@ -78,8 +76,7 @@ Tick Trajectory::reach() const {
 
 bool Trajectory::is_complete() const {
     const Tick steps = reach() / step_;
-    return steps >= kSteady || (settles() && steps >= settling_.steps && has_settled()) ||
-           (flows() == 1 && steps >= kSteadyAlone && moves_little(kAloneMoves));
+    return steps >= kSteady || (settles() && steps >= settling_.steps && has_settled());
 }
 
 void Trajectory::halve() {
@@ -139,7 +136,7 @@ bool Trajectory::moves_little(double part) const {
 
 bool Trajectory::has_settled() const {
     const auto last = static_cast<std::size_t>(reach() / step_);
-    bool settled = converging() == 0 || moves_little(kMeanMoves);
+    bool settled = converging() == 0 || moves_little(flows() == 1 ? kAloneMoves : kMeanMoves);
     // While the NIC is the bottleneck, a flow's rate does not show that its law still lowers the window.
     for (std::size_t flow = 0; flow < flows() && settled; ++flow) {
         settled =
@@ -283,20 +280,24 @@ std::uint32_t Trajectories::kind_of(const GroupKey& key) {
 /// Flows alone whose kind nobody has recorded follow one that is near. So these are looked up at once.
 void Trajectories::use_memory(TrajectoryMemory& memory) {
     memory_ = &memory;
+    memory.recall_facts(facts_);
     for (const GroupKey& key : memory.kinds_alone()) {
         kind_of(key);
     }
 }
 
 void Trajectories::save(Tick now) const {
+    if (memory_ == nullptr) {
+        return;
+    }
     for (const auto& [key, number] : index_) {
         for (const Kept& one : kinds_[number].kept) {
-            const Trajectory& trajectory = *one.trajectory;
-            if (memory_ != nullptr && !one.recalled && is_worth_following(trajectory, false, 0)) {
-                memory_->learn(key, trajectory, now);
+            if (!one.recalled && is_worth_following(*one.trajectory, false, 0)) {
+                memory_->learn(key, *one.trajectory, now);
             }
         }
     }
+    memory_->learn_facts(facts_, now);
 }
 
 bool Trajectories::wants(std::uint32_t kind, std::size_t flows, Tick need) const {

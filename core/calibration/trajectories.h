@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/calibration/group_kind.h"
+#include "core/calibration/near_facts.h"
 #include "core/ids.h"
 #include "core/units.h"
 
@@ -28,11 +29,11 @@ constexpr bool is_large(std::size_t flows) { return flows > kFewFlows; }
 /// In place of a kind: of a trajectory that only its own group follows.
 inline constexpr std::uint32_t kOfNoKind = kNone - 1;
 
-/// How a large group settles (docs/models/phases.md, Large groups).
+/// How a large group, or a flow alone, settles (docs/models/phases.md, Trajectories).
 struct Settling {
     /// Ticks in which differences between its flows' rates shrink to a part of 1/e; 0: they stay.
     double convergence = 0;
-    /// It may have settled after so many; 0: it never has.
+    /// It may have settled after so many; 0: it never has before it is full.
     Tick steps = 0;
 };
 
@@ -125,6 +126,8 @@ class Trajectories {
     void use_memory(TrajectoryMemory& memory);
     /// After the run: saves what it has recorded.
     void save(Tick now) const;
+    /// Of kinds.
+    NearFacts& facts() { return facts_; }
     /// The number of a kind.
     std::uint32_t kind_of(const GroupKey& key);
     /// Calls visit(key, kind) for the kinds whose keys are `begin` and more.
@@ -171,6 +174,7 @@ class Trajectories {
     };
 
     TrajectoryMemory* memory_ = nullptr;
+    NearFacts facts_;
     std::map<GroupKey, std::uint32_t> index_;
     std::vector<Kind> kinds_;
 };

@@ -133,4 +133,28 @@ void TrajectoryMemory::learn(const GroupKey& kind, const Trajectory& trajectory,
               memo::Sample{numbers_of(trajectory)});
 }
 
+/// They are the sample of a group without flows.
+void TrajectoryMemory::recall_facts(NearFacts& facts) const {
+    const memo::Entry* const entry = memo_.find(key_of(facts_of({0})), 0);
+    if (entry == nullptr || entry->kind != memo::Kind::trajectory) {
+        return;
+    }
+    for (const memo::SampleCount& seen : entry->samples) {
+        for (const std::int64_t fact : seen.sample->values) {
+            facts.add(fact);
+        }
+    }
+}
+
+void TrajectoryMemory::learn_facts(const NearFacts& facts, Tick now) {
+    NearFacts before;
+    recall_facts(before);
+    if (facts.known() != before.known()) {
+        memo::Numbers kind = facts_of({0});
+        const memo::Digest key = key_of(kind);
+        memo_.add(key, now, memo::Kind::trajectory, std::move(kind),
+                  memo::Sample{memo::Numbers(facts.known().begin(), facts.known().end())});
+    }
+}
+
 }  // namespace sluice::hybrid

@@ -26,6 +26,9 @@ class TrajectoryMemory {
     std::vector<std::shared_ptr<Trajectory>> recall(const GroupKey& kind, std::size_t most) const;
     /// At the run's end: stores what was recorded.
     void learn(const GroupKey& kind, const Trajectory& trajectory, Tick now);
+    /// Adds what kinds of earlier runs are made of.
+    void recall_facts(NearFacts& facts) const;
+    void learn_facts(const NearFacts& facts, Tick now);
 
   private:
     /// A kind of the memo, with the fingerprint in front.

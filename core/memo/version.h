@@ -9,6 +9,6 @@ namespace sluice::memo {
 inline constexpr std::int64_t kFormatVersion = 1;
 /// Of what entries say: raised whenever the engine, a law or what the memo's users put into a
 /// situation's graph changes what the same situation ends in.
-inline constexpr const char* kResultsVersion = "6";
+inline constexpr const char* kResultsVersion = "7";
 
 }  // namespace sluice::memo

@@ -55,7 +55,7 @@ def row(high, low, data, saved):
     return key, saved, data, total - (1 << 64 if total >> 63 else 0)
 
 
-def write_memo(path, rows, results="6", version=1):
+def write_memo(path, rows, results="7", version=1):
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute(f"PRAGMA application_id={APPLICATION}")
         database.execute(f"PRAGMA user_version={version}")
@@ -86,7 +86,7 @@ class MemoTest(CliTest):
         size = pathlib.Path(self.memo).stat().st_size
         self.assertEqual(text.splitlines(), [
             f"memo      {self.memo}",
-            "versions  format 1, results 6",
+            "versions  format 1, results 7",
             f"size      {size} bytes",
             "entries   3: 1 episodes, 2 transients, 0 beginnings, 0 trajectories",
             "samples   5, 4 of them different",
@@ -106,10 +106,10 @@ class MemoTest(CliTest):
     def test_default_file_is_in_the_cache_folder(self):
         folder = self.folder / "cache/sluice"
         folder.mkdir(parents=True)
-        pathlib.Path(self.memo).rename(folder / "memo-6.sqlite")
+        pathlib.Path(self.memo).rename(folder / "memo-7.sqlite")
         env = {"XDG_CACHE_HOME": str(self.folder / "cache")}
         result = self.sluice("memo", "stats", env=env)
-        self.assertIn(f"memo      {folder}/memo-6.sqlite\n", result.stdout)
+        self.assertIn(f"memo      {folder}/memo-7.sqlite\n", result.stdout)
         result = self.sluice("memo", "stats", env={"XDG_CACHE_HOME": "", "HOME": ""})
         self.assertEqual(result.returncode, 2)
         self.assertIn("give --memo FILE", result.stderr)
@@ -150,7 +150,7 @@ class MemoTest(CliTest):
         self.assertEqual(self.listed("--memo", self.memo), [])
 
     def test_other_versions(self):
-        for results, version, says in (("0", 1, "has results of version 0 of the engine, not 6"),
+        for results, version, says in (("0", 1, "has results of version 0 of the engine, not 7"),
                                        ("1", 2, "is a memo of format 2, not 1")):
             other = str(self.folder / f"other-{version}.sqlite")
             write_memo(other, self.rows, results, version)

@@ -59,7 +59,7 @@ class Wormhole(CliTest):
 
     def test_the_usual_file_is_in_the_cache(self):
         self.run_job("first")
-        self.assertTrue((self.folder / "cache" / "sluice" / "memo-6.sqlite").is_file())
+        self.assertTrue((self.folder / "cache" / "sluice" / "memo-7.sqlite").is_file())
         self.assertEqual(self.run_job("second", "--audit", "0%")["episodes"]["hits"], 30)
 
     def test_a_run_says_how_far_it_is_off(self):
@@ -120,7 +120,7 @@ class Wormhole(CliTest):
         self.assertEqual(summary["mode"], "wormhole")
         self.assertEqual(summary["audit"]["share"], 0.1)
         self.assertGreater(summary["episodes"]["learned"], 0)
-        self.assertTrue((self.folder / "cache" / "sluice" / "memo-6.sqlite").is_file())
+        self.assertTrue((self.folder / "cache" / "sluice" / "memo-7.sqlite").is_file())
 
     def test_episodes_are_told_only_if_asked(self):
         for _ in range(2):
@@ -136,13 +136,13 @@ class Wormhole(CliTest):
     def test_a_file_that_cannot_be_used_harms_nothing(self):
         cache = self.folder / "cache" / "sluice"
         cache.mkdir(parents=True)
-        (cache / "memo-6.sqlite").write_text("no database at all\n" * 100)
+        (cache / "memo-7.sqlite").write_text("no database at all\n" * 100)
         result = self.sluice("run", "job.toml", "--out", "a", "--quiet")
         self.assertEqual(result.returncode, 0)
         self.assertEqual(len(result.stderr.splitlines()), 1)
         self.assertIn("the run goes on without it", result.stderr)
-        self.assertEqual((cache / "memo-6.sqlite").read_text(), "no database at all\n" * 100)
-        self.refuse("run", "job.toml", "--memo", "cache/sluice/memo-6.sqlite", says="memo-6.sqlite")
+        self.assertEqual((cache / "memo-7.sqlite").read_text(), "no database at all\n" * 100)
+        self.refuse("run", "job.toml", "--memo", "cache/sluice/memo-7.sqlite", says="memo-7.sqlite")
 
     def test_threads_change_nothing(self):
         self.run_job("one")

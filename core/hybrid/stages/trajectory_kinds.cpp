@@ -25,6 +25,9 @@ constexpr double kNicBound = 1.2;
 /// A large group has settled after so many round trips at the least: one that others may follow, and one that goes on by itself.
 constexpr Tick kSettles = 128;
 constexpr Tick kSettlesUnshared = 64;
+/// The same of a flow alone, and what part of a quarter of them a packet may be.
+constexpr Tick kSettlesAlone = 64;
+constexpr double kPartOfQuarter = 0.0005;
 /// A window of many packets.
 constexpr double kManyPackets = 16;
 /// Laws' rates over aims are of one class if their logarithms to this base round to the same number.
@@ -56,22 +59,6 @@ constexpr std::int64_t kAckEdge = -1;
 /// In a large group all rates within these parts of the aim are one class: NICs hide what is above, and laws hover around it.
 constexpr double kLeastSettled = 0.4;
 constexpr double kMostSettled = 2;
-
-/// Base round trips that differ by less than this part are of one kind, and so are windows and rates that laws derive from them:
-/// cables differ by centimetres.
-constexpr double kSameTrips = 0.001;
-
-std::int64_t class_of(std::int64_t fact) {
-    return fact <= 0 ? fact
-                     : std::llround(std::log(static_cast<double>(fact)) / std::log1p(kSameTrips));
-}
-
-/// Classes of what the law was given of a flow.
-void append_law(const NetworkView& view, FlowSlot flow, std::vector<std::int64_t>& facts) {
-    for (const std::int64_t fact : view.law_facts(flow)) {
-        facts.push_back(class_of(fact));
-    }
-}
 
 bool is_long(const TrajectoryRecord& record) {
     return 2 * record.need > static_cast<Tick>(kMaxBins) * record.flows.front().base_rtt;
@@ -193,19 +180,28 @@ void TrajectoryKinds::list_flows(GroupState& state, Tick at) const {
                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
-/// By flow in the kind's order: classes of its base RTT and of what its law was given, traffic class, the classes of its law's
-/// rate and, in a pair, of its age, and the ports of its data by first appearance, with their rates.
-GroupKey TrajectoryKinds::shape_of(const GroupState& state) const {
+/// What of the flow its law was given.
+void TrajectoryKinds::append_law(FlowSlot flow, std::vector<std::int64_t>& facts) {
+    for (const std::int64_t fact : view_.law_facts(flow)) {
+        facts.push_back(facts_.stand_in(fact));
+    }
+}
+
+/// The lookahead, as a recording of new flows begins when it is over. By flow in the kind's order: its base RTT and what its law
+/// was given, traffic class, the classes of its law's rate and, in a pair, of its age, and the ports of its data by first
+/// appearance, with their rates.
+GroupKey TrajectoryKinds::shape_of(const GroupState& state) {
     const TrajectoryRecord& record = state.trajectory;
-    GroupKey key = {static_cast<std::int64_t>(record.flows.size())};
+    GroupKey key = {static_cast<std::int64_t>(record.flows.size()),
+                    facts_.stand_in(view_.lookahead())};
     std::map<PortId, std::int64_t> names;
     for (const TrajectoryFlow& flow : record.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
         const step::Sender& sender = view_.sender(slot);
         const double rate = static_cast<double>(sender.cc.rate) / kBitsPerByteAndTick / flow.aim;
         const std::vector<PortId>& way = view_.tracks(slot).data;
-        key.insert(key.end(), {class_of(flow.base_rtt), sender.traffic_class});
-        append_law(view_, slot, key);
+        key.insert(key.end(), {facts_.stand_in(flow.base_rtt), sender.traffic_class});
+        append_law(slot, key);
         key.push_back(record.young || is_fresh(slot) ? kFresh
                                                      : rate_class(rate, record.flows.size()));
         if (record.flows.size() == 2) {
@@ -230,7 +226,7 @@ bool TrajectoryKinds::has_just_begun(const TrajectoryRecord& record, FlowSlot fl
 
 /// Flows, with what shape_of() has of each but for its law's rate; ports of data, with their rates; data and ACKs that cross
 /// them. What NICs let through hides laws' rates above it: the class of their median stands for all that are not far below.
-memo::ConflictGraph TrajectoryKinds::graph_of(const GroupState& state) const {
+memo::ConflictGraph TrajectoryKinds::graph_of(const GroupState& state) {
     const TrajectoryRecord& record = state.trajectory;
     std::vector<double> rates;
     for (const TrajectoryFlow& flow : record.flows) {
@@ -240,14 +236,15 @@ memo::ConflictGraph TrajectoryKinds::graph_of(const GroupState& state) const {
     std::vector<double> sorted = rates;
     const auto median = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
     std::nth_element(sorted.begin(), median, sorted.end());
-    memo::ConflictGraph graph({rate_class(*median, rates.size())});
+    memo::ConflictGraph graph(
+        {rate_class(*median, rates.size()), facts_.stand_in(view_.lookahead())});
     for (std::size_t k = 0; k < record.flows.size(); ++k) {
         const FlowSlot slot = state.group.flows[record.flows[k].place];
         const std::int64_t slow = rates[k] < kLeastSettled ? 1 : 0;
-        std::vector<std::int64_t> colour = {class_of(record.flows[k].base_rtt),
+        std::vector<std::int64_t> colour = {facts_.stand_in(record.flows[k].base_rtt),
                                             view_.sender(slot).traffic_class,
                                             has_just_begun(record, slot) ? kFresh : slow};
-        append_law(view_, slot, colour);
+        append_law(slot, colour);
         graph.add_vertex(colour);
     }
     std::map<PortId, std::uint32_t> ports;
@@ -276,7 +273,7 @@ memo::ConflictGraph TrajectoryKinds::graph_of(const GroupState& state) const {
 }
 
 /// Of a large group: it puts the flows in an order that is the same for all groups of the shape.
-GroupKey TrajectoryKinds::shape_of_large(GroupState& state) const {
+GroupKey TrajectoryKinds::shape_of_large(GroupState& state) {
     TrajectoryRecord& record = state.trajectory;
     const memo::CanonicalForm form = memo::canonical_form(graph_of(state));
     std::vector<TrajectoryFlow> ordered;
@@ -320,7 +317,7 @@ void TrajectoryKinds::append_state(GroupState& state) const {
         rate_class(rate, 1) < 0 ? congestion::increase_stage(sender.cc, view_.law()) : 0);
 }
 
-void TrajectoryKinds::name(GroupState& state) const {
+void TrajectoryKinds::name(GroupState& state) {
     TrajectoryRecord& record = state.trajectory;
     record.shape = is_large(record.flows.size()) ? shape_of_large(state) : shape_of(state);
     if (record.flows.size() == 1) {
@@ -346,10 +343,21 @@ std::int64_t TrajectoryKinds::distance(const TrajectoryRecord& record, const Gro
     return 2 * std::abs(classes[0] - aim_class(record)) + std::abs(classes[1] - record.ack_class);
 }
 
-/// By additive steps the flows of a large group come to equal rates only if their windows are many packets. Else they keep what
-/// they have come to.
+/// A flow alone may have settled once a packet is a small part of a quarter of its steps: else their means agree by chance. By
+/// additive steps the flows of a large group come to equal rates only if their windows are many packets. Else they keep what they
+/// have come to. Small groups do not settle.
 Settling TrajectoryKinds::settling_of(const GroupState& state) const {
     const TrajectoryRecord& record = state.trajectory;
+    if (record.flows.size() == 1) {
+        const TrajectoryFlow& flow = record.flows.front();
+        const double packets =
+            flow.aim * static_cast<double>(flow.base_rtt) / static_cast<double>(view_.payload());
+        const double steps = packets > 0 ? std::ceil(4 / (kPartOfQuarter * packets)) : kMaxBins;
+        return {0, static_cast<Tick>(std::clamp<double>(steps, kSettlesAlone, kMaxBins))};
+    }
+    if (!is_large(record.flows.size())) {
+        return {};
+    }
     const bool evens =
         std::all_of(record.flows.begin(), record.flows.end(), [&](const TrajectoryFlow& flow) {
             return flow.aim * static_cast<double>(flow.base_rtt) >=

@@ -17,8 +17,8 @@ class TrajectoryKinds {
     /// Most flows of a group that is recorded.
     static constexpr std::size_t kMostFlows = 128;
 
-    /// `view` must outlive this.
-    explicit TrajectoryKinds(NetworkView& view) : view_(view) {}
+    /// Both must outlive this.
+    TrajectoryKinds(NetworkView& view, NearFacts& facts) : view_(view), facts_(facts) {}
 
     /// False: what such a group does is not to be told from what others do, nor from its past.
     bool may_form(const GroupState& state) const;
@@ -29,13 +29,13 @@ class TrajectoryKinds {
     /// Lists a group's flows as they are at `at`, in TrajectoryRecord::flows.
     void list_flows(GroupState& state, Tick at) const;
     /// Sets what a group's kind is made of. Needs the flows' aims, and puts them in an order that all of the kind share.
-    void name(GroupState& state) const;
+    void name(GroupState& state);
     /// Of a group that has been named. Flows alone are told apart by what they aim at, too, and by the ACKs that were in their
     /// way as they began.
     GroupKey key_of(const TrajectoryRecord& record) const;
     /// Of a flow alone from the kind `key`, which is of the same shape: in halves of an aim's class and in ACKs' classes.
     std::int64_t distance(const TrajectoryRecord& record, const GroupKey& key) const;
-    /// Of a large group, as it begins to be recorded.
+    /// Of a group, as it begins to be recorded.
     Settling settling_of(const GroupState& state) const;
     /// True if a young flow, which somebody's last packets may have met, has done what `other` did.
     bool is_like(const GroupState& state, const Trajectory& other) const;
@@ -43,14 +43,16 @@ class TrajectoryKinds {
   private:
     /// Ticks in which the rates of a large group's flows come to one (congestion::convergence_trips()).
     double convergence_time(const GroupState& state) const;
-    GroupKey shape_of(const GroupState& state) const;
+    void append_law(FlowSlot flow, std::vector<std::int64_t>& facts);
+    GroupKey shape_of(const GroupState& state);
     bool has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const;
-    memo::ConflictGraph graph_of(const GroupState& state) const;
-    GroupKey shape_of_large(GroupState& state) const;
+    memo::ConflictGraph graph_of(const GroupState& state);
+    GroupKey shape_of_large(GroupState& state);
     std::int64_t ack_class(FlowSlot flow) const;
     void append_state(GroupState& state) const;
 
     NetworkView& view_;
+    NearFacts& facts_;
 };
 
 }  // namespace sluice::hybrid

@@ -88,7 +88,7 @@ void TrajectoryStage::form(GroupState& state, Tick at, bool may_be_young) {
     record.line_rate = view_.line_rate(first);
     record.queued = large ? 0 : std::max<std::int64_t>(kinds_.new_flows(state) - 1, 0);
     record.unshared = large && !kinds_.is_exchange(state.group.flows);
-    const Settling settling = large ? kinds_.settling_of(state) : Settling{};
+    const Settling settling = kinds_.settling_of(state);
     if (record.unshared && !may_settle(state, settling)) {
         record.flows.clear();
         return;

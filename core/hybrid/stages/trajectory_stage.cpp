@@ -64,7 +64,7 @@ TrajectoryStage::TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const Ph
     : engine_(engine),
       view_(engine.view()),
       loads_(loads),
-      kinds_(view_),
+      kinds_(view_, known_.facts()),
       active_(measured && config.calibrate && config.local() &&
               engine.view().ack_streams() != nullptr && engine.view().counter_unit() > 0 &&
               engine.drops_nothing()) {}

@@ -89,10 +89,10 @@ class TrajectoryStage final : public SkipStage {
     PhaseEngine& engine_;
     NetworkView& view_;
     PortLoads& loads_;
+    Trajectories known_;
     TrajectoryKinds kinds_;
     bool active_;
     bool predicts_ends_ = true;
-    Trajectories known_;
     CarriedTrajectories carried_;
 };
 

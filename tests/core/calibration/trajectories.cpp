@@ -49,11 +49,8 @@ TEST_CASE("unit.trajectories.advance_and_age_are_inverse") {
 }
 
 TEST_CASE("unit.trajectories.a_flow_alone_is_complete_once_its_rate_stays") {
-    CHECK_FALSE(recording_of({0.9}, 63)->trajectory->is_complete());
-    CHECK(recording_of({0.9}, 64)->trajectory->is_complete());
-    CHECK_FALSE(recording_of({0.4, 0.4}, 64)->trajectory->is_complete());
-    const auto steps_with = [](double more) {
-        Trajectory one(1, 100);
+    const auto steps_with = [](double more, Tick settles) {
+        Trajectory one(1, 100, Settling{0, settles});
         double advance = 0;
         for (int i = 1; !one.is_complete(); ++i) {
             advance += 90 + more * i;
@@ -62,8 +59,11 @@ TEST_CASE("unit.trajectories.a_flow_alone_is_complete_once_its_rate_stays") {
         }
         return one.reach() / one.step();
     };
-    CHECK(steps_with(0.001) == 64);
-    CHECK(steps_with(0.01) == 256);
+    CHECK(steps_with(0, 64) == 64);
+    CHECK(steps_with(0.001, 64) == 64);
+    CHECK(steps_with(0.01, 64) == 256);
+    CHECK(steps_with(0, 154) == 154);
+    CHECK(steps_with(0, 0) == 256);
 }
 
 TEST_CASE("unit.trajectories.of_flows_that_stand_still_never_come_further") {

@@ -165,6 +165,24 @@ TEST_CASE("unit.trajectory_memory.who_is_recalled_of_many_does_not_depend_on_who
     CHECK_FALSE(std::is_sorted(forwards.begin(), forwards.end()));
 }
 
+TEST_CASE("unit.trajectory_memory.facts_of_kinds_are_those_of_earlier_runs") {
+    hybrid::NearFacts facts;
+    facts.stand_in(1'000'000);
+    facts.stand_in(4'200'000);
+    memo::Memo first;
+    TrajectoryMemory(first, {3}).learn_facts(facts, 1);
+    memo::Memo memo(first.news());
+    hybrid::NearFacts later;
+    TrajectoryMemory(memo, {3}).recall_facts(later);
+    CHECK(later.known() == facts.known());
+    CHECK(later.stand_in(1'000'100) == 1'000'000);
+    TrajectoryMemory(memo, {3}).learn_facts(later, 1);
+    CHECK(memo.news().empty());
+    hybrid::NearFacts others;
+    TrajectoryMemory(memo, {4}).recall_facts(others);
+    CHECK(others.known().empty());
+}
+
 TEST_CASE("unit.trajectory_memory.later_runs_follow_and_nothing_is_lost") {
     std::uint64_t cold = 0;
     std::uint64_t warm = 0;

@@ -358,13 +358,13 @@ TEST_CASE("unit.memo.store.default_path_is_in_the_cache_folder") {
     const TestFolder folder;
     setenv("XDG_CACHE_HOME", folder.file("cache").c_str(), 1);
     setenv("HOME", folder.file("home").c_str(), 1);
-    CHECK(default_path() == folder.file("cache/sluice/memo-6.sqlite"));
+    CHECK(default_path() == folder.file("cache/sluice/memo-7.sqlite"));
     save(default_path(), some_content());
     CHECK(load(default_path()).content.size() == 20);
     setenv("XDG_CACHE_HOME", "relative", 1);
-    CHECK(default_path() == folder.file("home/.cache/sluice/memo-6.sqlite"));
+    CHECK(default_path() == folder.file("home/.cache/sluice/memo-7.sqlite"));
     unsetenv("XDG_CACHE_HOME");
-    CHECK(default_path() == folder.file("home/.cache/sluice/memo-6.sqlite"));
+    CHECK(default_path() == folder.file("home/.cache/sluice/memo-7.sqlite"));
     unsetenv("HOME");
     CHECK(default_path().empty());
 }
