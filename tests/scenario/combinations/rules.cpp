@@ -290,6 +290,9 @@ std::vector<Examples> examples() {
          {"", workload([](WorkloadFacts& its) { its.long_hops = 49; })},
          {"", kJobs}},
         {"wake-where-possible", {"phases.scope=network", kJobs}, {"", kJobs}},
+        {"wake-beside-host-ports",
+         {"", workload([](WorkloadFacts& its) { its.has_host_ports = true; })},
+         {"", kJobs}},
         {"wake-across-switches", {"", kJobs}, {"", kOneSwitch}},
         {"wake-of-ranks-that-differ", {"", kOneSwitch}, {"", workload([](WorkloadFacts& its) {
                                                              its.longest_path = 2;
