@@ -109,6 +109,11 @@ RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
     return QueueEditor(store_, partitions_, group, skip).set(ports, wanted, now);
 }
 
+RestoredQueues PhaseEngine::thin(const Group& group, const Skipped& skip,
+                                 const std::vector<double>& part, Tick now) {
+    return QueueEditor(store_, partitions_, group, skip).thin(part, now);
+}
+
 bool PhaseEngine::may_tell(FlowSlot flow) const {
     const step::World& world = store_.world();
     return world.answers != nullptr && world.answer_takes[flow] != kNever &&

@@ -66,6 +66,10 @@ class PhaseEngine {
                                       const std::vector<PortId>& ports,
                                       const std::vector<double>& wanted, Tick now);
 
+    /// This part of each flow's packets on their way is left (QueueEditor::thin()).
+    RestoredQueues thin(const Group& group, const Skipped& skip, const std::vector<double>& part,
+                        Tick now);
+
     /// Where ACKs are no packets: what is left of an active flow may be told, as may_skip() allowed its group to skip.
     bool may_tell(FlowSlot flow) const;
     /// What is left of a flow is told: the last ACK comes at `finish`. Nothing of it is executed from `now` on.

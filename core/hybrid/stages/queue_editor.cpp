@@ -15,10 +15,6 @@ namespace sluice::hybrid {
 
 namespace {
 
-std::int64_t frame_bytes(const step::World& world) {
-    return std::int64_t{world.payload} + world.data_overhead;
-}
-
 std::uint32_t queue_of(const step::World& world, FlowSlot flow) {
     return world.spec[flow].priority & (step::kClasses - 1);
 }
@@ -37,7 +33,7 @@ QueueEditor::QueueEditor(step::WorldStore& store, const step::FlowPartitions& pa
         const step::Footprint& way = partitions_.footprint_of(group.flows[i]);
         const auto packets = static_cast<double>(skip.packets[i]);
         for (const PortId port : way.data) {
-            use(port, packets * static_cast<double>(frame_bytes(world_)));
+            use(port, packets * static_cast<double>(frame_bytes()));
         }
         for (const PortId port : way.acks) {
             use(port, packets * world_.config->format.ack *
@@ -57,24 +53,6 @@ void QueueEditor::use(const PortId* first, const PortId* last, std::int64_t byte
     std::for_each(first, last, [&](PortId port) { room_[port] -= static_cast<double>(bytes); });
 }
 
-/// visit(packet, port, queued): data packets in the queue of a switch's `port`, or on the link to `port`.
-template <class Visit>
-void QueueEditor::each_data_packet(Visit&& visit) {
-    const auto all_of = [&](step::Ring& ring, PortId port, bool queued) {
-        for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
-            if (ring.at(at).packet_kind() == step::PacketKind::data) {
-                visit(ring.at(at), port, queued);
-            }
-        }
-    };
-    for (const PortId port : group_.ports) {
-        all_of(world_.link[port], port, false);
-        for (std::uint32_t queue = 1; queue < step::kClasses; ++queue) {
-            all_of(world_.egress[port].queue[queue], port, true);
-        }
-    }
-}
-
 /// Where something was sent twice, what a number stands for is not one packet.
 bool QueueEditor::sent_once(FlowSlot flow) const {
     if (world_.sender_at[flow] == kNone) {
@@ -89,10 +67,7 @@ RestoredQueues QueueEditor::set(const std::vector<PortId>& ports, const std::vec
     for (std::size_t i = 0; i < ports.size(); ++i) {
         remove_from(ports[i], wanted[i]);
     }
-    RestoredQueues restored;
-    restored.given_back = std::count_if(removed_.begin(), removed_.end(),
-                                        [](const Removed& removed) { return removed.given_back; });
-    restored.delivered = static_cast<std::int64_t>(removed_.size()) - restored.given_back;
+    RestoredQueues restored = removed();
     close_gaps();
     find_astray();
     for (std::size_t i = 0; i < ports.size(); ++i) {
@@ -104,6 +79,11 @@ RestoredQueues QueueEditor::set(const std::vector<PortId>& ports, const std::vec
     open_gaps();
     put_in(now);
     charge_senders(now);
+    wake_nodes(now);
+    return restored;
+}
+
+void QueueEditor::wake_nodes(Tick now) {
     for (const NodeId host : group_.hosts) {
         for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
             step::decide(world_, world_.host[host], p, now);
@@ -113,119 +93,6 @@ RestoredQueues QueueEditor::set(const std::vector<PortId>& ports, const std::vec
     for (const NodeId node : group_.switches) {
         step::refresh_wake(world_, node);
     }
-    return restored;
-}
-
-// Too deep.
-
-/// Notes that a packet leaves the queue of `port`, as what it counts. False: as nothing that can be.
-bool QueueEditor::take_out(const step::Packet& packet, PortId port) {
-    const auto left = left_.find(packet.flow);
-    if (left == left_.end()) {
-        return false;
-    }
-    const step::Footprint& way = partitions_.footprint_of(packet.flow);
-    const PortId* const last = way.data.data() + way.data.size();
-    const PortId* const first = std::find(way.data.data(), last, port);
-    if (first == last) {
-        return false;
-    }
-    const PortId* const acks = way.acks.data();
-    const std::int64_t ack = world_.config->format.ack;
-    const bool besides =
-        fits(first, last, frame_bytes(world_)) && fits(acks, acks + way.acks.size(), ack);
-    if (besides) {
-        use(first, last, frame_bytes(world_));
-        use(acks, acks + way.acks.size(), ack);
-    } else if (left->second > 0) {
-        --left->second;
-    } else {
-        return false;
-    }
-    removed_.push_back({packet.flow, packet.sequence, port, !besides});
-    return true;
-}
-
-void QueueEditor::remove_from(PortId port, double wanted) {
-    step::Egress& egress = world_.egress[port];
-    const PortId first = world_.first_port[store_.topology().node_of(port)];
-    const auto too_many = [&](const step::Packet& packet) {
-        return 2 * (static_cast<double>(egress.queued_bytes) - wanted) >= packet.bytes;
-    };
-    for (std::uint32_t queue = 1; queue < step::kClasses; ++queue) {
-        step::Ring& ring = egress.queue[queue];
-        std::uint32_t kept = ring.head;
-        for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
-            const step::Packet packet = ring.at(at);
-            if (packet.packet_kind() != step::PacketKind::data || !sent_once(packet.flow) ||
-                !too_many(packet) || !take_out(packet, port)) {
-                ring.at(kept++) = packet;
-                continue;
-            }
-            egress.class_bytes[queue] -= packet.bytes;
-            egress.queued_bytes -= packet.bytes;
-            step::release(world_.buffer[step::cell_of(world_, port)],
-                          world_.ingress[first + packet.ingress], queue, packet.bytes, world_.pfc);
-        }
-        ring.tail = kept;
-        if (ring.empty()) {
-            egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
-        }
-    }
-    if (egress.nonempty == 0) {
-        world_.link[port].decision = kNever;
-    }
-}
-
-/// Packets behind removed ones move up in their flows, which are that much shorter.
-void QueueEditor::close_gaps() {
-    if (removed_.empty()) {
-        return;
-    }
-    const auto before = [](const Removed& a, const Removed& b) {
-        return std::tie(a.flow, a.sequence) < std::tie(b.flow, b.sequence);
-    };
-    std::sort(removed_.begin(), removed_.end(), before);
-    each_data_packet([&](step::Packet& packet, PortId, bool) {
-        const auto first = std::lower_bound(removed_.begin(), removed_.end(),
-                                            Removed{packet.flow, 0, kNone}, before);
-        const auto here = std::lower_bound(first, removed_.end(),
-                                           Removed{packet.flow, packet.sequence, kNone}, before);
-        packet.sequence -= static_cast<std::uint32_t>(here - first);
-    });
-    for (auto first = removed_.begin(); first != removed_.end();) {
-        const FlowSlot flow = first->flow;
-        const auto last = std::find_if(first, removed_.end(),
-                                       [&](const Removed& other) { return other.flow != flow; });
-        step::remove_in_flight(world_, flow, static_cast<std::uint32_t>(last - first));
-        account(flow, first, last);
-        first = last;
-    }
-}
-
-/// What was delivered besides has been sent by the ports from its queue on, and its ACKs by theirs. What was
-/// delivered in the skip has not been sent again by those before it.
-void QueueEditor::account(FlowSlot flow, std::vector<Removed>::const_iterator first,
-                          std::vector<Removed>::const_iterator last) {
-    const step::Footprint& way = partitions_.footprint_of(flow);
-    std::int64_t given_back = 0;
-    for (auto removed = first; removed != last; ++removed) {
-        const auto here = std::find(way.data.begin(), way.data.end(), removed->port);
-        if (removed->given_back) {
-            std::for_each(way.data.begin(), here,
-                          [&](PortId port) { store_.add_skipped(port, -1, -frame_bytes(world_)); });
-            ++given_back;
-        } else {
-            std::for_each(here, way.data.end(),
-                          [&](PortId port) { store_.add_skipped(port, 1, frame_bytes(world_)); });
-        }
-    }
-    const std::int64_t acks = step::ack_pace(world_.config->nic).of(last - first - given_back);
-    for (const PortId port : way.acks) {
-        store_.add_skipped(port, acks, acks * world_.config->format.ack);
-    }
-    step::shorten_flow(world_, flow, -given_back);
-    step::update_ready(world_, step::sender_of(world_, flow));
 }
 
 // Too shallow.
@@ -277,13 +144,13 @@ bool QueueEditor::may_send(const Placed& candidate) {
     const PortId* const way = partitions_.footprint_of(candidate.flow).data.data();
     return planned_[candidate.flow] <
                std::min(window - 1, step::unsent_packets(world_, candidate.flow)) &&
-           fits(way, way + candidate.hop, frame_bytes(world_));
+           fits(way, way + candidate.hop, frame_bytes());
 }
 
 /// True if a packet more would be queued whatever else the shared buffer holds.
 bool QueueEditor::holds(const Placed& candidate, std::int64_t planned) const {
     const step::Buffer& buffer = world_.buffer[step::cell_of(world_, candidate.port)];
-    const std::int64_t frame = frame_bytes(world_);
+    const std::int64_t frame = frame_bytes();
     const std::int64_t left = buffer.shared_size - buffer.shared_used - frame;
     if (left < 0 || buffer.held_classes != 0) {
         return false;
@@ -299,7 +166,7 @@ bool QueueEditor::holds(const Placed& candidate, std::int64_t planned) const {
 
 /// Divides what is missing at a port among its flows by their rates, packet by packet.
 void QueueEditor::plan_for(PortId port, double wanted) {
-    const auto frame = static_cast<double>(frame_bytes(world_));
+    const auto frame = static_cast<double>(frame_bytes());
     const double missing = (wanted - world_.egress[port].queued_bytes) / frame + 0.5;
     if (missing < 1) {
         return;
@@ -315,18 +182,18 @@ void QueueEditor::plan_for(PortId port, double wanted) {
                        (flows[b].packets + 0.5) / flows[b].rate;
             });
         Placed& flow = flows[*next];
-        const auto planned = static_cast<std::int64_t>(picked.size()) * frame_bytes(world_);
+        const auto planned = static_cast<std::int64_t>(picked.size()) * frame_bytes();
         if (!may_send(flow) || !holds(flow, planned)) {
             open.erase(next);
             continue;
         }
         const PortId* const way = partitions_.footprint_of(flow.flow).data.data();
-        use(way, way + flow.hop, frame_bytes(world_));
+        use(way, way + flow.hop, frame_bytes());
         ++flow.packets;
         ++planned_[flow.flow];
         picked.push_back(static_cast<std::uint32_t>(placed_.size()) + *next);
         step::charge(world_.buffer[step::cell_of(world_, port)], world_.ingress[flow.ingress],
-                     queue_of(world_, flow.flow), static_cast<std::uint32_t>(frame_bytes(world_)),
+                     queue_of(world_, flow.flow), static_cast<std::uint32_t>(frame_bytes()),
                      world_.pfc);
     }
     if (picked.empty()) {
@@ -405,7 +272,7 @@ void QueueEditor::put_in(Tick now) {
 step::Packet QueueEditor::next_of(Placed& placed, Tick arrived) {
     step::Sender& sender = step::sender_of(world_, placed.flow);
     const std::vector<PortId>& way = partitions_.footprint_of(placed.flow).data;
-    const auto bytes = static_cast<std::uint16_t>(frame_bytes(world_));
+    const auto bytes = static_cast<std::uint16_t>(frame_bytes());
     Tick left = arrived - sender.skipped;
     for (std::uint32_t hop = 0; hop < placed.hop; ++hop) {
         left -= world_.egress[way[hop]].delay + world_.egress[way[hop]].serialization[bytes];
@@ -434,7 +301,7 @@ void QueueEditor::charge_senders(Tick now) {
         step::place_in_flight(world_, placed.flow, placed.packets, now);
         const std::vector<PortId>& way = partitions_.footprint_of(placed.flow).data;
         for (std::uint32_t hop = 0; hop < placed.hop; ++hop) {
-            store_.add_skipped(way[hop], placed.packets, placed.packets * frame_bytes(world_));
+            store_.add_skipped(way[hop], placed.packets, placed.packets * frame_bytes());
         }
     }
 }

@@ -35,6 +35,9 @@ class QueueEditor {
     /// packets allow. Once.
     RestoredQueues set(const std::vector<PortId>& ports, const std::vector<double>& wanted,
                        Tick now);
+    /// Of each flow's packets that are still on their way to a switch, or in its queue, this part is left. The others were
+    /// delivered, as those that leave a queue that is too deep. Once.
+    RestoredQueues thin(const std::vector<double>& part, Tick now);
 
   private:
     /// A data packet that has left the queue of a port.
@@ -67,6 +70,12 @@ class QueueEditor {
     void use(const PortId* first, const PortId* last, std::int64_t bytes);
     bool take_out(const step::Packet& packet, PortId port);
     void remove_from(PortId port, double wanted);
+    template <class Goes>
+    void remove_queued(PortId port, Goes&& goes);
+    template <class Goes>
+    void remove_on_link(PortId port, Goes&& goes);
+    RestoredQueues removed() const;
+    void wake_nodes(Tick now);
     void close_gaps();
     void account(FlowSlot flow, std::vector<Removed>::const_iterator first,
                  std::vector<Removed>::const_iterator last);
@@ -79,6 +88,8 @@ class QueueEditor {
     void put_in(Tick now);
     step::Packet next_of(Placed& placed, Tick arrived);
     void charge_senders(Tick now);
+    /// Of a full packet, as it is on a link.
+    std::int64_t frame_bytes() const { return std::int64_t{world_.payload} + world_.data_overhead; }
     template <class Visit>
     void each_data_packet(Visit&& visit);
 
@@ -97,5 +108,25 @@ class QueueEditor {
     std::vector<Arrivals> arrivals_;
     std::vector<std::pair<FlowSlot, std::uint32_t>> by_flow_;  ///< of placed_
 };
+
+/// visit(packet, port, queued): data packets in the queue of a switch's `port`, or on the link to `port`. Of each port of the
+/// group those on the link that it feeds: where ACKs are no packets, the other ends are not the group's.
+template <class Visit>
+void QueueEditor::each_data_packet(Visit&& visit) {
+    const auto all_of = [&](step::Ring& ring, PortId port, bool queued) {
+        for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
+            if (ring.at(at).packet_kind() == step::PacketKind::data) {
+                visit(ring.at(at), port, queued);
+            }
+        }
+    };
+    for (const PortId port : group_.ports) {
+        const PortId fed = world_.egress[port].peer;
+        all_of(world_.link[fed], fed, false);
+        for (std::uint32_t queue = 1; queue < step::kClasses; ++queue) {
+            all_of(world_.egress[port].queue[queue], port, true);
+        }
+    }
+}
 
 }  // namespace sluice::hybrid

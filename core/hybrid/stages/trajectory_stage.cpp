@@ -52,11 +52,6 @@ Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahe
     return exact || rounded <= begin ? end : rounded;
 }
 
-/// Of a round trip, up to the next update of a flow's law.
-double random_part(FlowId flow, Tick at) {
-    return to_unit_interval(mix_bits(mix_bits(static_cast<std::uint64_t>(at)) ^ flow));
-}
-
 }  // namespace
 
 TrajectoryStage::TrajectoryStage(PhaseEngine& engine, PortLoads& loads, const PhaseConfig& config,
@@ -384,31 +379,6 @@ void TrajectoryStage::shorten(GroupState& state, Tick dt) {
     }
     state.trajectory.lasts = dt;
     state.trajectory.to_the_end = false;
-}
-
-/// Laws resume as those of the recorded group would have gone on.
-std::int64_t TrajectoryStage::restore(GroupState& state) {
-    TrajectoryRecord& record = state.trajectory;
-    for (std::size_t k = 0; record.follows && k < record.flows.size(); ++k) {
-        TrajectoryFlow& flow = record.flows[k];
-        const FlowSlot slot = state.group.flows[flow.place];
-        const auto age = static_cast<double>(state.until - flow.begin);
-        const double rate = flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
-        const double change = rate / static_cast<double>(view_.reading(slot).rate);
-        // Of what the flow really sends: where NICs are the bottleneck, its law's rate is far above that.
-        const double trip = state.rate[flow.place] * static_cast<double>(view_.payload()) *
-                            static_cast<double>(flow.base_rtt);
-        const auto next =
-            static_cast<std::int64_t>(trip * random_part(engine_.id_of(slot), state.until));
-        engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
-                           {flow.guide->stage(flow.guide_flow, age), next}, state.until);
-        const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
-        flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
-        if (is_large(record.flows.size())) {
-            carried_.carry(slot, engine_.id_of(slot), flow, state.until);
-        }
-    }
-    return 0;
 }
 
 std::unique_ptr<SkipStage> make_trajectory_stage(StageContext& context) {

@@ -227,6 +227,30 @@ TEST_CASE("unit.trajectories.what_joins_a_message_shares_with_it_as_with_packets
     check_mean(crossed(flows, 16), 0.012, 7);
 }
 
+TEST_CASE("unit.trajectories.messages_that_begin_at_once_meet_once") {
+    // Three senders to each receiver: as a skip ends, their first packets must not arrive together for a second time.
+    std::vector<FlowSpec> flows;
+    for (int wave = 0; wave < 20; ++wave) {
+        for (NodeId host = 0; host < 16; host += 4) {
+            const Tick start = wave * 3 * kMillisecond + static_cast<int>(host) * 400 * kNanosecond;
+            for (NodeId other = 0; other < 3; ++other) {
+                const auto size =
+                    static_cast<std::int64_t>(2'000'000 + mix_bits(flows.size()) % 400 * 1'000);
+                flows.push_back(flow(host + other, host + 3, size, start));
+            }
+        }
+    }
+    const Case given = crossed(flows, 16);
+    check_mean(given, 0.003, 4);
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    for (std::size_t port = 0; port < all.outcome.ports.size(); ++port) {
+        CHECK(made.outcome.ports[port].tx_packets == all.outcome.ports[port].tx_packets);
+        CHECK(made.outcome.ports[port].tx_bytes == all.outcome.ports[port].tx_bytes);
+    }
+    check_two_engines(given, 40);
+}
+
 TEST_CASE("unit.trajectories.cables_that_differ_by_millimetres_are_of_one_kind") {
     Case given = crossed(waves(12, 3'000'000), 16);
     const HybridOutcome same = run_hybrid(given, local(), Driver::windows);

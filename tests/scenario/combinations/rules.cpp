@@ -65,6 +65,12 @@ Facts workload(const std::function<void(WorkloadFacts&)>& change) {
 
 const Facts kJobs = workload([](WorkloadFacts&) {});
 const Facts kOneSwitch = workload([](WorkloadFacts& its) { its.longest_path = 2; });
+const Facts kPorts = workload([](WorkloadFacts& its) { its.has_host_ports = true; });
+const Facts kShort = workload([](WorkloadFacts& its) { its.long_hops = 49; });
+const Facts kAlike = workload([](WorkloadFacts& its) {
+    its.longest_path = 2;
+    its.ranks_differ = [] { return false; };
+});
 
 std::vector<Examples> examples() {
     const std::string mark = "network.ecn.kmin=1KB";
@@ -286,20 +292,11 @@ std::vector<Examples> examples() {
         {"wake-of-long-runs",
          {"", workload([](WorkloadFacts& its) { its.packet_seconds = 19; })},
          {"", kJobs}},
-        {"wake-of-long-messages",
-         {"", workload([](WorkloadFacts& its) { its.long_hops = 49; })},
-         {"", kJobs}},
+        {"wake-of-long-messages", {"", kShort}, {"", kJobs}},
         {"wake-where-possible", {"phases.scope=network", kJobs}, {"", kJobs}},
-        {"wake-beside-host-ports",
-         {"", workload([](WorkloadFacts& its) { its.has_host_ports = true; })},
-         {"", kJobs}},
+        {"wake-beside-host-ports", {"", kPorts}, {"", kJobs}},
         {"wake-across-switches", {"", kJobs}, {"", kOneSwitch}},
-        {"wake-of-ranks-that-differ", {"", kOneSwitch}, {"", workload([](WorkloadFacts& its) {
-                                                             its.longest_path = 2;
-                                                             its.ranks_differ = [] {
-                                                                 return false;
-                                                             };
-                                                         })}},
+        {"wake-of-ranks-that-differ", {"", kOneSwitch}, {"", kAlike}},
 
         {"flow-mode-folds-nothing", {"mode=flow"}, {""}},
         {"ns3-folds-nothing", {ns3}, {""}},
