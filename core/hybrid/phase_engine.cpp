@@ -111,7 +111,9 @@ RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
 
 RestoredQueues PhaseEngine::thin(const Group& group, const Skipped& skip,
                                  const std::vector<double>& part, Tick now) {
-    return QueueEditor(store_, partitions_, group, skip).thin(part, now);
+    const bool has_trains = store_.world().train > 1;  // which are no packets of one sequence each
+    return has_trains ? RestoredQueues{}
+                      : QueueEditor(store_, partitions_, group, skip).thin(part, now);
 }
 
 bool PhaseEngine::may_tell(FlowSlot flow) const {
