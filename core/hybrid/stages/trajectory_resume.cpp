@@ -36,16 +36,33 @@ double rate_before(NetworkView& view, const Group& group, FlowSlot flow) {
                     static_cast<double>(view.line_rate(flow)) / static_cast<double>(sharing));
 }
 
+/// How far laws have drained what new flows have sent in their first round trip, as if they were alone: 0 to 1. It leaves a queue
+/// of a round trip for each flow but one, and laws that have seen it take up a quarter of the port.
+double drained_by(NetworkView& view, const GroupState& state) {
+    constexpr double kDrains = 0.75;
+    const TrajectoryRecord& record = state.trajectory;
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    const bool has_new = std::any_of(flows.begin(), flows.end(), [&](FlowSlot flow) {
+        return view.start(flow) + 2 * view.lookahead() >= record.begin;
+    });
+    const double age =
+        static_cast<double>(state.until - record.begin) / static_cast<double>(state.rtt);
+    const double trips = 1 + static_cast<double>(flows.size() - 1) / kDrains;
+    return has_new ? std::clamp(age - trips, 0.0, 1.0) : 1;
+}
+
 /// What flows of a small group have under way they sent as fast as they did when the skip began. Several that had just begun
 /// would meet at their port at once, and laws slow down for what was over long ago. Returns packets that were delivered.
 std::int64_t thin(PhaseEngine& engine, const GroupState& state) {
     NetworkView& view = engine.view();
     std::vector<double> part(state.group.flows.size(), 1);
+    const double drained = drained_by(view, state);
     for (const TrajectoryFlow& flow : state.trajectory.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
         const double rate =
             change_of_rate(view, state, flow) * static_cast<double>(view.reading(slot).rate);
-        part[flow.place] = std::min(rate / rate_before(view, state.group, slot), 1.0);
+        const double left = std::min(rate / rate_before(view, state.group, slot), 1.0);
+        part[flow.place] = 1 - drained * (1 - left);
     }
     if (is_large(part.size()) || *std::min_element(part.begin(), part.end()) >= kSlower) {
         return 0;
