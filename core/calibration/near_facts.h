@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Facts that nearly agree are one: cables differ by centimetres, and what laws derive from round trips with them. Whatever the
-/// classes, some fact would be at the edge of one. So there are none: the first fact that is met stands for those near it.
+/// Groups whose round trips differ by centimetres of cable are of one kind. Were round trips rounded, those near the edge of a class
+/// would fall on both sides. So the first one that is met stands for all that are near it (leader clustering; Hartigan, 1975).
 #pragma once
 
 #include <cstdint>

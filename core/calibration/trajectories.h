@@ -126,7 +126,7 @@ class Trajectories {
     void use_memory(TrajectoryMemory& memory);
     /// After the run: saves what it has recorded.
     void save(Tick now) const;
-    /// Of kinds.
+    /// The round trips and the like that kinds are made of.
     NearFacts& facts() { return facts_; }
     /// The number of a kind.
     std::uint32_t kind_of(const GroupKey& key);

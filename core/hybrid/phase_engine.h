@@ -66,7 +66,7 @@ class PhaseEngine {
                                       const std::vector<PortId>& ports,
                                       const std::vector<double>& wanted, Tick now);
 
-    /// This part of each flow's packets on their way is left (QueueEditor::thin()). All of them where there are trains.
+    /// Leaves `part`, by flow, of what is under way (QueueEditor::thin()); all of it where there are trains.
     RestoredQueues thin(const Group& group, const Skipped& skip, const std::vector<double>& part,
                         Tick now);
 

@@ -129,6 +129,27 @@ SLUICE_HD inline PortPlan& plan_of(const Lane& lane, PortId switch_port) {
     return lane.port_plan[switch_port - lane.first_plan];
 }
 
+/// A part of the program that works on a lane.
+class OnLane {
+  protected:
+    /// `world`: a copy of the lane's columns, this thread's own or its block's (step::counts_of()). On a device it is in shared
+    /// memory.
+    SLUICE_HD OnLane(Lane& lane, step::World& world) : lane_(lane), world_(world) {}
+
+    SLUICE_HD Lane& lane() const {
+        is_in_global_memory(lane_);
+        return lane_;
+    }
+    SLUICE_HD step::World& world() const {
+        is_in_shared_memory(world_);
+        return world_;
+    }
+
+  private:
+    Lane& lane_;
+    step::World& world_;
+};
+
 /// The lane of a world that a gang steps.
 SLUICE_HD inline Lane& lane_of(const step::World& world) {
     return *in_global_memory(static_cast<Lane*>(world.lane));

@@ -10,10 +10,10 @@
 
 namespace sluice::gpu {
 
-class LaneServices {
+class LaneServices : OnLane {
   public:
     SLUICE_HD LaneServices(Lane& lane, step::World& world, NodeId host, std::uint32_t number)
-        : lane_(lane), world_(world), host_(host), number_(number) {}
+        : OnLane(lane, world), host_(host), number_(number) {}
 
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool room(std::uint32_t more) {
         step::Host& host = world().host[host_];
@@ -40,17 +40,6 @@ class LaneServices {
     SLUICE_HD void bad_release(OpId, RankResourceId) { set_shared(lane().fault, 1); }
 
   private:
-    SLUICE_HD Lane& lane() const {
-        is_in_global_memory(lane_);
-        return lane_;
-    }
-    SLUICE_HD step::World& world() const {
-        is_in_shared_memory(world_);
-        return world_;
-    }
-
-    Lane& lane_;
-    step::World& world_;
     NodeId host_;
     std::uint32_t number_;
 };

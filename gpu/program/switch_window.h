@@ -32,11 +32,11 @@ struct PlannedArrivals {
 };
 
 template <class Policies>
-class SwitchWindow {
+class SwitchWindow : OnLane {
   public:
     /// [begin, end)
     SLUICE_HD SwitchWindow(Lane& lane, step::World& world, Tick begin, Tick end)
-        : lane_(lane), world_(world), begin_(begin), end_(end) {}
+        : OnLane(lane, world), begin_(begin), end_(end) {}
 
     /// Routes and lists what arrives at a switch's port, and by which ports it leaves.
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool plan_port(PortId port) {
@@ -242,17 +242,6 @@ class SwitchWindow {
         return step::AllPorts{world().first_port[node + 1] - world().first_port[node]};
     }
 
-    SLUICE_HD Lane& lane() const {
-        is_in_global_memory(lane_);
-        return lane_;
-    }
-    SLUICE_HD step::World& world() const {
-        is_in_shared_memory(world_);
-        return world_;
-    }
-
-    Lane& lane_;
-    step::World& world_;
     Tick begin_;
     Tick end_;
 };

@@ -29,12 +29,11 @@
 namespace sluice::gpu {
 
 template <class Gang, class Policies = step::ScenarioPolicies>
-class Program {
+class Program : OnLane {
   public:
-    /// `world`: a copy of the lane's columns, this thread's own or its block's (step::counts_of()). On a device both that and
-    /// `gang` are in shared memory.
+    /// As OnLane has them; on a device `gang` is in shared memory, too.
     SLUICE_HD Program(Lane& lane, step::World& world, Gang& gang)
-        : lane_(lane), world_(world), gang_(gang), stage_(lane.stage) {}
+        : OnLane(lane, world), gang_(gang), stage_(lane.stage) {}
 
     /// Executes `windows` windows, or fewer. All threads of the gang call it, and return the same.
     SLUICE_HD Outcome run(std::uint64_t windows) {
@@ -289,17 +288,6 @@ class Program {
         is_in_shared_memory(gang_);
         return gang_;
     }
-    SLUICE_HD Lane& lane() const {
-        is_in_global_memory(lane_);
-        return lane_;
-    }
-    SLUICE_HD step::World& world() const {
-        is_in_shared_memory(world_);
-        return world_;
-    }
-
-    Lane& lane_;
-    step::World& world_;
     Gang& gang_;
     Stage stage_;
     Tick begin_ = 0;

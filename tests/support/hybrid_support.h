@@ -317,6 +317,13 @@ inline void run_by_oracle(const Case& given, step::WorldStore& store,
     run(given.stop);
 }
 
+/// Local phases.
+inline PhaseConfig local_phases() {
+    PhaseConfig config;
+    config.wake = Wake::data;
+    return config;
+}
+
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:
 /// the controller does not learn what flows have skipped. `fold`: copies are executed once (on one clock,
 /// without a checksum of what was executed), and what that came to. `workers`: on several threads. `memo`: of earlier runs'

@@ -35,8 +35,8 @@ class QueueEditor {
     /// packets allow. Once.
     RestoredQueues set(const std::vector<PortId>& ports, const std::vector<double>& wanted,
                        Tick now);
-    /// Of each flow's packets that are still on their way to a switch, or in its queue, this part is left. The others were
-    /// delivered, as those that leave a queue that is too deep. Once.
+    /// Leaves `part` (0 to 1, by flow of the group) of the flows' packets that are on a link to a switch, or queued at one. The
+    /// others were delivered, as those that leave a queue that is too deep. Once.
     RestoredQueues thin(const std::vector<double>& part, Tick now);
 
   private:

@@ -12,20 +12,24 @@
 namespace sluice::hybrid {
 
 RestoredQueues QueueEditor::thin(const std::vector<double>& part, Tick now) {
-    std::unordered_map<FlowSlot, std::pair<double, double>>
-        flows;  // what goes of a packet, and has not gone
+    struct Thinned {
+        double part;      // of each packet, that goes
+        double owed = 0;  // parts of packets that have not gone yet
+    };
+    std::unordered_map<FlowSlot, Thinned> flows;
     for (std::size_t i = 0; i < group_.flows.size(); ++i) {
-        flows[group_.flows[i]] = {1 - part[i], 0.0};
+        flows[group_.flows[i]] = {1 - part[i]};
     }
+    // Evenly, so that the others keep their distances.
     const auto goes = [&](const step::Packet& packet) {
-        const auto flow = flows.find(packet.flow);
-        if (flow == flows.end()) {
+        const auto found = flows.find(packet.flow);
+        if (found == flows.end()) {
             return false;
         }
-        double& owed = flow->second.second;
-        owed += flow->second.first;
-        const bool gone = owed >= 1;
-        owed -= gone ? 1 : 0;
+        Thinned& flow = found->second;
+        flow.owed += flow.part;
+        const bool gone = flow.owed >= 1;
+        flow.owed -= gone ? 1 : 0;
         return gone;
     };
     for (const PortId port : group_.ports) {

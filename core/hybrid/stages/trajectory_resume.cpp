@@ -11,22 +11,21 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// A flow that resumes at less than this part of its rate has more under way than it would have.
-constexpr double kSlower = 0.9;
+/// If each flow keeps at least this part of what it has under way, nothing is taken out.
+constexpr double kNearlyAll = 0.9;
 
 /// Of a round trip, up to the next update of a flow's law.
 double random_part(FlowId flow, Tick at) {
     return to_unit_interval(mix_bits(mix_bits(static_cast<std::uint64_t>(at)) ^ flow));
 }
 
-/// Of a flow's law as a skip ends, over that with which it began.
-double change_of_rate(NetworkView& view, const GroupState& state, const TrajectoryFlow& flow) {
+/// The rate with which a flow's law resumes, bits/s.
+double rate_after(const GroupState& state, const TrajectoryFlow& flow) {
     const auto age = static_cast<double>(state.until - flow.begin);
-    const double rate = flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
-    return rate / static_cast<double>(view.reading(state.group.flows[flow.place]).rate);
+    return flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
 }
 
-/// The rate at which a flow was sending as the skip began: no more than its part of a NIC that the group's flows divide.
+/// The rate at which it was sending as the skip began: no more than its part of a NIC that the group's flows divide.
 double rate_before(NetworkView& view, const Group& group, FlowSlot flow) {
     const PortId nic = view.tracks(flow).data.front();
     const auto sharing = std::count_if(group.flows.begin(), group.flows.end(), [&](FlowSlot one) {
@@ -36,9 +35,10 @@ double rate_before(NetworkView& view, const Group& group, FlowSlot flow) {
                     static_cast<double>(view.line_rate(flow)) / static_cast<double>(sharing));
 }
 
-/// How far laws have drained what new flows have sent in their first round trip, as if they were alone: 0 to 1. It leaves a queue
-/// of a round trip for each flow but one, and laws that have seen it take up a quarter of the port.
-double drained_by(NetworkView& view, const GroupState& state) {
+/// What part of the queue laws have drained that new flows leave: 0 to 1. In their first round trip they send as if they were
+/// alone, so that the queue is a round trip long for each flow but one.
+double drained_part(NetworkView& view, const GroupState& state) {
+    // Laws that have seen the queue leave so much of the port to it.
     constexpr double kDrains = 0.75;
     const TrajectoryRecord& record = state.trajectory;
     const std::vector<FlowSlot>& flows = state.group.flows;
@@ -51,20 +51,20 @@ double drained_by(NetworkView& view, const GroupState& state) {
     return has_new ? std::clamp(age - trips, 0.0, 1.0) : 1;
 }
 
-/// What flows of a small group have under way they sent as fast as they did when the skip began. Several that had just begun
-/// would meet at their port at once, and laws slow down for what was over long ago. Returns packets that were delivered.
+/// A skip ends with the packets under way that there were as it began. Of a small group they were sent at the rates of then.
+/// Those of several new flows would meet at their port for a second time, and laws would slow down for a queue that was over long
+/// ago. So only as many are left as fit the rates of now. Returns how many were delivered instead.
 std::int64_t thin(PhaseEngine& engine, const GroupState& state) {
     NetworkView& view = engine.view();
     std::vector<double> part(state.group.flows.size(), 1);
-    const double drained = drained_by(view, state);
+    const double drained = drained_part(view, state);
     for (const TrajectoryFlow& flow : state.trajectory.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
-        const double rate =
-            change_of_rate(view, state, flow) * static_cast<double>(view.reading(slot).rate);
-        const double left = std::min(rate / rate_before(view, state.group, slot), 1.0);
+        const double change = rate_after(state, flow) / rate_before(view, state.group, slot);
+        const double left = std::min(change, 1.0);
         part[flow.place] = 1 - drained * (1 - left);
     }
-    if (is_large(part.size()) || *std::min_element(part.begin(), part.end()) >= kSlower) {
+    if (is_large(part.size()) || *std::min_element(part.begin(), part.end()) >= kNearlyAll) {
         return 0;
     }
     const Skipped skip{state.rate, state.packets, state.until - state.since};
@@ -88,10 +88,10 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         const auto next =
             static_cast<std::int64_t>(trip * random_part(engine_.id_of(slot), state.until));
         const auto age = static_cast<double>(state.until - flow.begin);
-        engine_.resume_law(
-            slot,
-            std::clamp(change_of_rate(view_, state, flow), 1 / kMostRateChange, kMostRateChange),
-            {flow.guide->stage(flow.guide_flow, age), next}, state.until);
+        const double change =
+            rate_after(state, flow) / static_cast<double>(view_.reading(slot).rate);
+        engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
+                           {flow.guide->stage(flow.guide_flow, age), next}, state.until);
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
         flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
         if (is_large(record.flows.size())) {

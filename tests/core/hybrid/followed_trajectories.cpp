@@ -8,14 +8,8 @@ using namespace sluice::test;
 
 namespace {
 
-PhaseConfig local() {
-    PhaseConfig config;
-    config.wake = Wake::data;
-    return config;
-}
-
 PhaseConfig packets() {
-    PhaseConfig config = local();
+    PhaseConfig config = local_phases();
     config.skip = false;
     return config;
 }
@@ -85,14 +79,14 @@ std::vector<FlowSpec> all_to_alls(int waves, std::int64_t size) {
 /// In the mean what packets take, up to `tolerance`, with fewer than a `fewer`-th of their packet-hops.
 void check_mean(const Case& given, double tolerance, std::uint64_t fewer) {
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(tolerance));
     CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / fewer);
 }
 
 void check_two_engines(const Case& given, std::uint64_t least_skips) {
-    const HybridOutcome windows = run_hybrid(given, local(), Driver::windows);
-    const HybridOutcome oracle = run_hybrid(given, local(), Driver::oracle);
+    const HybridOutcome windows = run_hybrid(given, local_phases(), Driver::windows);
+    const HybridOutcome oracle = run_hybrid(given, local_phases(), Driver::oracle);
     check_same(windows.outcome, oracle.outcome);
     CHECK(windows.phases.skips == oracle.phases.skips);
     CHECK(windows.phases.skips > least_skips);
@@ -116,7 +110,7 @@ TEST_CASE("unit.trajectories.ends_that_are_told_leave_every_port_its_packets") {
     }
     const Case given = crossed(flows);
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     REQUIRE(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 3);
     for (std::size_t port = 0; port < all.outcome.ports.size(); ++port) {
         CHECK(made.outcome.ports[port].tx_packets == all.outcome.ports[port].tx_packets);
@@ -141,7 +135,7 @@ TEST_CASE("unit.trajectories.a_message_may_wait_behind_one_that_is_told") {
     }
     const Case given = crossed(flows);
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     CHECK(mean_time(made) == doctest::Approx(mean_time(all)).epsilon(0.01));
     for (std::size_t i = 0; i < flows.size(); i += 2) {
         CHECK(made.outcome.flows[i].received < made.outcome.flows[i + 1].received);
@@ -184,7 +178,7 @@ TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
     }
     const Case given = crossed(flows);
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     for (std::size_t i = 0; i < flows.size(); ++i) {
         const auto time = [i](const HybridOutcome& outcome) {
             const FlowResult& flow = outcome.outcome.flows[i];
@@ -198,7 +192,7 @@ TEST_CASE("unit.trajectories.messages_alone_do_as_those_before_them") {
 TEST_CASE("unit.trajectories.a_wave_goes_on_as_the_first_of_it") {
     const Case given = crossed(waves(1, 3'000'000), 16);
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     for (std::size_t i = 0; i < given.flows.size(); ++i) {
         const auto time = [i](const HybridOutcome& outcome) {
             const FlowResult& flow = outcome.outcome.flows[i];
@@ -243,7 +237,7 @@ TEST_CASE("unit.trajectories.messages_that_begin_at_once_meet_once") {
     const Case given = crossed(flows, 16);
     check_mean(given, 0.003, 4);
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     for (std::size_t port = 0; port < all.outcome.ports.size(); ++port) {
         CHECK(made.outcome.ports[port].tx_packets == all.outcome.ports[port].tx_packets);
         CHECK(made.outcome.ports[port].tx_bytes == all.outcome.ports[port].tx_bytes);
@@ -253,7 +247,7 @@ TEST_CASE("unit.trajectories.messages_that_begin_at_once_meet_once") {
 
 TEST_CASE("unit.trajectories.cables_that_differ_by_millimetres_are_of_one_kind") {
     Case given = crossed(waves(12, 3'000'000), 16);
-    const HybridOutcome same = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome same = run_hybrid(given, local_phases(), Driver::windows);
     Topology other;
     for (NodeId node = 0; node < given.topology.node_count(); ++node) {
         other.add_node(given.topology.kind(node));
@@ -265,7 +259,7 @@ TEST_CASE("unit.trajectories.cables_that_differ_by_millimetres_are_of_one_kind")
     }
     other.finish();
     given.topology = other;
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     CHECK(static_cast<double>(made.outcome.counters.packet_hops) <
           2 * static_cast<double>(same.outcome.counters.packet_hops));
 }
@@ -286,8 +280,8 @@ TEST_CASE("unit.trajectories.two_engines_agree") {
 
 TEST_CASE("unit.trajectories.nobody_follows_where_buffers_drop") {
     Case given = crossed(pairs(200));
-    const HybridOutcome made = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
     given.config.pfc = false;
-    const HybridOutcome dropping = run_hybrid(given, local(), Driver::windows);
+    const HybridOutcome dropping = run_hybrid(given, local_phases(), Driver::windows);
     CHECK(made.outcome.counters.packet_hops < dropping.outcome.counters.packet_hops * 2 / 3);
 }

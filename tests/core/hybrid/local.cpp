@@ -8,7 +8,7 @@ using namespace sluice::test;
 
 namespace {
 
-PhaseConfig local_phases() {
+PhaseConfig eager_local_phases() {
     PhaseConfig config = eager_phases();
     config.wake = Wake::data;
     return config;
@@ -36,14 +36,14 @@ TEST_CASE("unit.local_phases.contracts_hold_after_every_transition") {
     std::uint64_t skips = 0;
     std::uint64_t backs = 0;
     std::uint64_t checks = 0;
-    for_local_cases(24'000, 500, false,
-                    [&](std::uint64_t /*seed*/, Case& given, Application* application) {
-                        const HybridOutcome made =
-                            run_hybrid(given, local_phases(), Driver::windows, application, true);
-                        skips += made.phases.skips;
-                        backs += made.phases.skip_backs;
-                        checks += made.checks;
-                    });
+    for_local_cases(
+        24'000, 500, false, [&](std::uint64_t /*seed*/, Case& given, Application* application) {
+            const HybridOutcome made =
+                run_hybrid(given, eager_local_phases(), Driver::windows, application, true);
+            skips += made.phases.skips;
+            backs += made.phases.skip_backs;
+            checks += made.checks;
+        });
     MESSAGE(skips << " skips, " << backs << " skip-backs, " << checks << " checks");
     CHECK(skips > 1000);
     CHECK(backs > 100);
@@ -56,7 +56,7 @@ TEST_CASE("unit.local_phases.two_engines_agree") {
     for_local_cases(
         25'000, 200, true, [&](std::uint64_t /*seed*/, Case& given, Application* application) {
             given.config.buffer.size = Bytes{1 << 28};
-            const PhaseConfig config = local_phases();
+            const PhaseConfig config = eager_local_phases();
             const HybridOutcome windows = run_hybrid(given, config, Driver::windows, application);
             const HybridOutcome oracle = run_hybrid(given, config, Driver::oracle, application);
             if (windows.outcome.counters.pfc_pauses > 0) {

@@ -52,12 +52,6 @@ void check_alike(const Trajectory& one, const Trajectory& other) {
     }
 }
 
-PhaseConfig local() {
-    PhaseConfig config;
-    config.wake = Wake::data;
-    return config;
-}
-
 /// Messages alone and pairs that meet halfway, on a leaf of 12 hosts.
 Case messages(std::uint64_t seed) {
     LeafSpineParams shape;
@@ -80,8 +74,8 @@ Case messages(std::uint64_t seed) {
 }
 
 HybridOutcome run_with(const Case& given, memo::Memo& memo, Driver driver) {
-    return run_hybrid(given, local(), driver, nullptr, false, false, nullptr, nullptr, nullptr,
-                      nullptr, &memo);
+    return run_hybrid(given, local_phases(), driver, nullptr, false, false, nullptr, nullptr,
+                      nullptr, nullptr, &memo);
 }
 
 std::size_t trajectories_in(const memo::Content& content) {
@@ -200,7 +194,7 @@ TEST_CASE("unit.trajectory_memory.later_runs_follow_and_nothing_is_lost") {
         memo::Memo memo(known);
         const HybridOutcome made = run_with(given, memo, Driver::windows);
         warm += made.outcome.counters.packet_hops;
-        PhaseConfig packets = local();
+        PhaseConfig packets = local_phases();
         packets.skip = false;
         const HybridOutcome all = run_hybrid(given, packets, Driver::windows);
         for (std::size_t port = 0; port < all.outcome.ports.size(); ++port) {
