@@ -142,7 +142,7 @@ inline bool resume_law(World& world, FlowSlot flow, double factor,
     const std::int64_t rate = sender.cc.rate;
     congestion::resume(sender.cc, world.config->congestion, factor, now);
     congestion::set_increase_stage(sender.cc, world.config->congestion, phase.stage,
-                                   sender.una_bytes + phase.bytes);
+                                   sender.offset + sender.una_bytes + phase.bytes);
     if (sender.cc.rate == rate) {
         return false;
     }
