@@ -22,7 +22,7 @@ constexpr std::size_t kLongest = 3;
 /// One that is being recorded is known up to so many steps ago.
 constexpr Tick kBehind = 4;
 /// And if it is known for so many: how laws come down from line rate shows in the first.
-constexpr Tick kFewestKnown = 4;
+constexpr Tick kFewestKnown = 2;
 /// One that goes on for no more steps is not worth following.
 constexpr Tick kWorth = 4;
 /// At least so many of a kind that shares ports are as long as a group needs.
@@ -35,8 +35,6 @@ constexpr std::uint64_t kMoreAfter = 16;
 constexpr std::uint64_t kLongerAfter = 4;
 /// A trajectory that ends a little sooner is long enough.
 constexpr double kNearlyAll = 0.9;
-/// A flow alone has settled after so many steps: then it goes on for another eighth.
-constexpr Tick kSettled = 32;
 /// After so many, for ever. No more are recorded.
 constexpr Tick kSteady = 256;
 /// What settles, after so many of its own, if the mean of its flows' rates has moved by no more than this part of it in the last
@@ -99,6 +97,22 @@ void Trajectory::halve() {
     step_ *= 2;
 }
 
+void Trajectory::go_on_as(const Trajectory& other) {
+    const Tick known = reach();
+    const auto steps = static_cast<std::size_t>(known / step_);
+    advance_[0].resize(steps + 1);
+    law_[0].resize(steps);
+    stage_[0].resize(steps);
+    const double ahead =
+        static_cast<double>(advance_[0].back()) - other.advance(0, static_cast<double>(known));
+    const Tick last = std::max(other.reach(), settling_.steps * step_);
+    for (Tick age = known + step_; age < last + step_; age += step_) {
+        const auto at = static_cast<double>(age);
+        add_advance(0, other.advance(0, at) + ahead);
+        add_law(0, other.law(0, at), other.stage(0, at));
+    }
+}
+
 /// Advance per step, between two steps.
 double Trajectory::slope(std::size_t flow, std::size_t first, std::size_t last) const {
     const std::vector<float>& all = advance_[flow];
@@ -153,6 +167,7 @@ Tick Trajectory::extended_reach() const {
     if ((flows() == 1 || settles()) && is_complete()) {
         return kNever / 4;
     }
+    // What has settled goes on for another eighth.
     const bool settled = (flows() == 1 || is_large(flows())) && known >= kSettled * step_;
     return known + 2 * step_ + (settled ? known / 8 : 0);
 }
@@ -371,6 +386,15 @@ std::shared_ptr<const Trajectory> Trajectories::draw_large(std::uint32_t kind, T
         longer.resize(kLongest);
     }
     return longer[draw % longer.size()];
+}
+
+std::shared_ptr<const Trajectory> Trajectories::complete(std::uint32_t kind) const {
+    for (const Kept& one : kinds_[kind].kept) {
+        if (one.recording.expired() && one.trajectory->is_complete()) {
+            return one.trajectory;
+        }
+    }
+    return nullptr;
 }
 
 bool Trajectories::grows(std::uint32_t kind, const Trajectory& trajectory) const {

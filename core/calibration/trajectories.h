@@ -64,6 +64,8 @@ class Trajectory {
     bool keeps_rate(std::size_t flow) const { return keeps_rate_[flow]; }
     /// Keeps every second step: steps are twice as long from now on.
     void halve();
+    /// Of a flow alone that has settled (kSettled): from here on it has done what `other` did, which is complete.
+    void go_on_as(const Trajectory& other);
     /// The age up to which others may follow: messages differ in length. What is complete goes on as it has settled: a flow
     /// alone as it is, those that share ports ever more alike.
     Tick extended_reach() const;
@@ -110,6 +112,9 @@ class Trajectory {
     mutable std::pair<std::size_t, std::size_t> settled_at_;
 };
 
+/// What a law has come down from does not show in a flow alone any more after so many steps.
+inline constexpr Tick kSettled = 32;
+
 /// A group is being recorded as long as this exists.
 struct Recording {
     Recording(std::size_t flows, Tick step, const Settling& settling = {})
@@ -150,6 +155,8 @@ class Trajectories {
     /// One that goes on beyond `age`; null: none does, or too few are known. `draw`: a random number.
     std::shared_ptr<const Trajectory> draw(std::uint32_t kind, std::size_t flows, Tick age,
                                            Tick need, std::uint64_t draw) const;
+    /// Of a flow alone: one that is complete; null: none is.
+    std::shared_ptr<const Trajectory> complete(std::uint32_t kind) const;
     /// It is still being recorded.
     bool grows(std::uint32_t kind, const Trajectory& trajectory) const;
     /// One of this kind is being recorded, and will soon be worth following.

@@ -48,8 +48,9 @@ constexpr double kAimClassesOfLong = 256;
 /// The same of the largest part of a link that ACKs take as the flow begins.
 constexpr double kTrajectoryAckClasses = 32;
 
-/// Numbers that key_of() adds to the shape of a flow alone.
+/// Numbers that key_of() adds to the shape of a flow alone, and those of its state at the shape's end.
 constexpr std::size_t kAloneClasses = 2;
+constexpr std::size_t kStates = 2;
 
 /// A young flow goes on as one that has been alone from the beginning, if it has sent as much, and sends as fast, but for this
 /// part.
@@ -190,8 +191,8 @@ void TrajectoryKinds::append_law(FlowSlot flow, std::vector<std::int64_t>& facts
 /// The lookahead, as a recording of new flows begins when it is over. By flow in the kind's order: its base RTT and what its law
 /// was given, traffic class, the classes of its law's rate and, in a pair, of its age, and the ports of its data by first
 /// appearance, with their rates.
-GroupKey TrajectoryKinds::shape_of(const GroupState& state) {
-    const TrajectoryRecord& record = state.trajectory;
+GroupKey TrajectoryKinds::shape_of(GroupState& state) {
+    TrajectoryRecord& record = state.trajectory;
     GroupKey key = {static_cast<std::int64_t>(record.flows.size()),
                     facts_.stand_in(view_.lookahead())};
     std::map<PortId, std::int64_t> names;
@@ -202,6 +203,7 @@ GroupKey TrajectoryKinds::shape_of(const GroupState& state) {
         const std::vector<PortId>& way = view_.tracks(slot).data;
         key.insert(key.end(), {facts_.stand_in(flow.base_rtt), sender.traffic_class});
         append_law(slot, key);
+        record.rate_at = key.size();
         key.push_back(record.young || is_fresh(slot) ? kFresh
                                                      : rate_class(rate, record.flows.size()));
         if (record.flows.size() == 2) {
@@ -341,6 +343,16 @@ std::int64_t TrajectoryKinds::distance(const TrajectoryRecord& record, const Gro
     }
     const std::int64_t* const classes = &key[record.shape.size()];
     return 2 * std::abs(classes[0] - aim_class(record)) + std::abs(classes[1] - record.ack_class);
+}
+
+std::int64_t TrajectoryKinds::distance_settled(const TrajectoryRecord& record,
+                                               const GroupKey& key) const {
+    const GroupKey& shape = record.shape;
+    const auto first = static_cast<std::ptrdiff_t>(record.rate_at) + 1;
+    const auto last = static_cast<std::ptrdiff_t>(shape.size() - kStates);
+    const bool like = key.size() == shape.size() + kAloneClasses &&
+                      std::equal(shape.begin() + first, shape.begin() + last, key.begin() + first);
+    return like ? distance(record, key) : kNever;
 }
 
 /// A flow alone may have settled once a packet is a small part of a quarter of its steps: else their means agree by chance. By

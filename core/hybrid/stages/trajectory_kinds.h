@@ -16,6 +16,8 @@ class TrajectoryKinds {
   public:
     /// Most flows of a group that is recorded.
     static constexpr std::size_t kMostFlows = 128;
+    /// Of flows alone: the furthest kind that one may follow (distance()).
+    static constexpr std::int64_t kNear = 4;
 
     /// Both must outlive this.
     TrajectoryKinds(NetworkView& view, NearFacts& facts) : view_(view), facts_(facts) {}
@@ -35,6 +37,8 @@ class TrajectoryKinds {
     GroupKey key_of(const TrajectoryRecord& record) const;
     /// Of a flow alone from the kind `key`, which is of the same shape: in halves of an aim's class and in ACKs' classes.
     std::int64_t distance(const TrajectoryRecord& record, const GroupKey& key) const;
+    /// The same once both have settled: whatever state its law began in.
+    std::int64_t distance_settled(const TrajectoryRecord& record, const GroupKey& key) const;
     /// Of a group, as it begins to be recorded.
     Settling settling_of(const GroupState& state) const;
     /// True if a young flow, which somebody's last packets may have met, has done what `other` did.
@@ -44,7 +48,7 @@ class TrajectoryKinds {
     /// Ticks in which the rates of a large group's flows come to one (congestion::convergence_trips()).
     double convergence_time(const GroupState& state) const;
     void append_law(FlowSlot flow, std::vector<std::int64_t>& facts);
-    GroupKey shape_of(const GroupState& state);
+    GroupKey shape_of(GroupState& state);
     bool has_just_begun(const TrajectoryRecord& record, FlowSlot flow) const;
     memo::ConflictGraph graph_of(const GroupState& state);
     GroupKey shape_of_large(GroupState& state);

@@ -61,6 +61,7 @@ struct TrajectoryRecord {
     Tick begin = 0;  ///< age 0
     std::vector<TrajectoryFlow> flows;  ///< by their place in the kind; empty: it has none
     GroupKey shape;                     ///< the kind, but for what flows alone are told apart by
+    std::size_t rate_at = 0;            ///< where in the shape the class of the last flow's rate is
     std::uint32_t counted = kNone;      ///< the kind as the group formed
     std::int64_t ack_class = 0;         ///< of a flow alone, as it began
     std::int64_t line_rate = 0;         ///< of the first flow's NIC, bits/s

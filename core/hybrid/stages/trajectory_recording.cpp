@@ -48,6 +48,25 @@ void keep_rates(const TrajectoryRecord& record, Converges&& converges) {
     }
 }
 
+/// Of a flow alone that has settled: the nearest recording that is complete. Null: there is none.
+std::shared_ptr<const Trajectory> settled_like(const Trajectories& known,
+                                               const TrajectoryKinds& kinds,
+                                               const TrajectoryRecord& record) {
+    const GroupKey begin(record.shape.begin(),
+                         record.shape.begin() + static_cast<std::ptrdiff_t>(record.rate_at));
+    std::shared_ptr<const Trajectory> nearest;
+    std::int64_t least = TrajectoryKinds::kNear + 1;
+    known.each_like(begin, [&](const GroupKey& key, std::uint32_t kind) {
+        if (const std::int64_t far = kinds.distance_settled(record, key); far < least) {
+            if (auto found = known.complete(kind)) {
+                nearest = std::move(found);
+                least = far;
+            }
+        }
+    });
+    return nearest;
+}
+
 }  // namespace
 
 void TrajectoryStage::leave_out(GroupState& state) {
@@ -159,7 +178,16 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
     if (known && !record.asked) {
         record.asked = true;
         keep(state);
-    } else if (look && record.own->trajectory->is_complete()) {
+        return;
+    }
+    Trajectory& own = *record.own->trajectory;
+    const Tick steps = own.reach() / own.step();
+    const bool may_have_settled = record.flows.size() == 1 && steps > 0 && steps % kSettled == 0;
+    const auto settled = may_have_settled ? settled_like(known_, kinds_, record) : nullptr;
+    if (settled != nullptr) {
+        own.go_on_as(*settled);
+    }
+    if (settled != nullptr || (look && own.is_complete())) {
         complete(record, at);
     }
 }

@@ -16,8 +16,6 @@ namespace {
 
 /// An aim that has moved by this part of it is another one.
 constexpr double kAimsAgree = 0.002;
-/// Of flows alone: the furthest kind that one may follow (TrajectoryKinds::distance()).
-constexpr std::int64_t kNear = 4;
 /// What is being recorded is followed further than it is known: by this part of the age, or so many steps.
 constexpr double kGuessed = 0.25;
 /// The same part of a small group, whose ends are guessed, too.
@@ -50,6 +48,32 @@ Tick stops_at(const TrajectoryRecord& record, Tick begin, Tick end, Tick lookahe
     const Tick rounded = end / lookahead * lookahead;
     const bool exact = record.to_the_end && record.flows.size() > 1;
     return exact || rounded <= begin ? end : rounded;
+}
+
+/// By the flows and the instant at which they met.
+std::uint64_t draw_of(const PhaseEngine& engine, const GroupState& state) {
+    std::uint64_t draw = mix_bits(static_cast<std::uint64_t>(state.trajectory.begin));
+    for (const FlowSlot flow : state.group.flows) {
+        draw = mix_bits(draw ^ engine.id_of(flow));
+    }
+    return draw;
+}
+
+/// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
+std::shared_ptr<const Trajectory> draw_near(const Trajectories& known, const TrajectoryKinds& kinds,
+                                            const TrajectoryRecord& record) {
+    std::shared_ptr<const Trajectory> nearest;
+    std::int64_t least = TrajectoryKinds::kNear + 1;
+    known.each_like(record.shape, [&](const GroupKey& key, std::uint32_t kind) {
+        const std::int64_t far = kinds.distance(record, key);
+        if (far < least) {
+            if (auto found = known.draw(kind, 1, record.since - record.begin, record.need, 0)) {
+                nearest = std::move(found);
+                least = far;
+            }
+        }
+    });
+    return nearest;
 }
 
 }  // namespace
@@ -104,34 +128,8 @@ bool TrajectoryStage::follow_aims(GroupState& state, const std::vector<double>& 
     return known;
 }
 
-/// By the flows and the instant at which they met.
-std::uint64_t TrajectoryStage::draw_of(const GroupState& state) const {
-    std::uint64_t draw = mix_bits(static_cast<std::uint64_t>(state.trajectory.begin));
-    for (const FlowSlot flow : state.group.flows) {
-        draw = mix_bits(draw ^ engine_.id_of(flow));
-    }
-    return draw;
-}
-
 std::uint32_t TrajectoryStage::kind_of(const TrajectoryRecord& record) {
     return record.unshared ? kOfNoKind : known_.kind_of(kinds_.key_of(record));
-}
-
-/// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
-std::shared_ptr<const Trajectory> TrajectoryStage::draw_near(const GroupState& state) {
-    const TrajectoryRecord& record = state.trajectory;
-    std::shared_ptr<const Trajectory> nearest;
-    std::int64_t least = kNear + 1;
-    known_.each_like(record.shape, [&](const GroupKey& key, std::uint32_t kind) {
-        const std::int64_t far = kinds_.distance(record, key);
-        if (far < least) {
-            if (auto found = known_.draw(kind, 1, record.since - record.begin, record.need, 0)) {
-                nearest = std::move(found);
-                least = far;
-            }
-        }
-    });
-    return nearest;
 }
 
 /// A large group stays with the one that it has followed.
@@ -166,7 +164,7 @@ std::shared_ptr<const Trajectory> TrajectoryStage::draw_small(const GroupState& 
     if (!wanted || (alone && !known_.claim(kind, at, at + 2 * kLoadsKnown * state.rtt))) {
         found = known_.draw(kind, flows, age, record.need, draw);
         if (found == nullptr && alone) {
-            found = draw_near(state);
+            found = draw_near(known_, kinds_, record);
         }
     }
     return found;
@@ -175,7 +173,7 @@ std::shared_ptr<const Trajectory> TrajectoryStage::draw_small(const GroupState& 
 void TrajectoryStage::choose(GroupState& state, Tick at) {
     TrajectoryRecord& record = state.trajectory;
     const std::uint32_t kind = kind_of(record);
-    const std::uint64_t draw = draw_of(state);
+    const std::uint64_t draw = draw_of(engine_, state);
     if (is_large(record.flows.size())) {
         choose_large(record, kind, draw);
         return;

@@ -80,8 +80,6 @@ class TrajectoryStage final : public SkipStage {
     void complete(TrajectoryRecord& record, Tick at);
     void follow_own(TrajectoryRecord& record, Tick at);
     void carry_own(const GroupState& state, std::uint32_t kind);
-    std::shared_ptr<const Trajectory> draw_near(const GroupState& state);
-    std::uint64_t draw_of(const GroupState& state) const;
     void record(GroupState& state, Tick at);
     void record_flow(GroupState& state, TrajectoryFlow& flow, std::size_t k, double aim, Tick at);
     void keep(GroupState& state);

@@ -145,22 +145,55 @@ TEST_CASE("unit.trajectories.of_groups_that_share_ports_all_are_drawn") {
     CHECK(more == 10);
 }
 
-TEST_CASE("unit.trajectories.are_followed_from_the_fourth_step_on_while_they_grow") {
+TEST_CASE("unit.trajectories.are_followed_from_the_second_step_on_while_they_grow") {
     Trajectories known;
     const std::uint32_t kind = known.kind_of({5});
     CHECK_FALSE(known.begins(kind));
-    auto growing = recording_of({1.0}, 3);
+    auto growing = recording_of({1.0}, 1);
     known.keep(kind, growing);
     CHECK(known.begins(kind));
     CHECK(known.draw(kind, 1, 400, 5000, 0) == nullptr);
-    growing->trajectory->add_advance(0, 400);
+    growing->trajectory->add_advance(0, 200);
     growing->trajectory->add_law(0, 1);
     CHECK_FALSE(known.begins(kind));
     CHECK(known.draw(kind, 1, 400, 5000, 0) == growing->trajectory);
-    CHECK(known.goes_on(kind, *growing->trajectory, 800));
-    CHECK_FALSE(known.goes_on(kind, *growing->trajectory, 801));
+    CHECK(known.goes_on(kind, *growing->trajectory, 600));
+    CHECK_FALSE(known.goes_on(kind, *growing->trajectory, 601));
     growing.reset();
     CHECK_FALSE(known.begins(kind));
+}
+
+TEST_CASE("unit.trajectories.what_has_settled_goes_on_as_one_that_is_complete") {
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({6});
+    auto whole = std::make_shared<Recording>(1, 100, Settling{0, 64});
+    auto slow = std::make_shared<Recording>(1, 100, Settling{0, 64});
+    for (int i = 1; i <= 64; ++i) {
+        whole->trajectory->add_advance(0, 90.0 * i);
+        whole->trajectory->add_law(0, 1, i % 5);
+        if (i <= 32) {  // it has lost ten round trips at the beginning
+            slow->trajectory->add_advance(0, i <= 10 ? 0 : 90.0 * (i - 10));
+            slow->trajectory->add_law(0, i <= 10 ? 0.5 : 1);
+        }
+    }
+    known.keep(kind, whole);
+    CHECK(known.complete(kind) == nullptr);  // it is still being recorded
+    const std::shared_ptr<const Trajectory> other = whole->trajectory;
+    whole.reset();
+    REQUIRE(known.complete(kind) == other);
+    CHECK(known.complete(known.kind_of({7})) == nullptr);
+    Trajectory& made = *slow->trajectory;
+    CHECK_FALSE(made.is_complete());
+    made.go_on_as(*other);
+    CHECK(made.is_complete());
+    CHECK(made.reach() == 6400);
+    CHECK(made.advance(0, 500) == 0);
+    CHECK(made.law(0, 500) == 0.5);
+    for (double age = 1000; age < 1e6; age *= 1.3) {
+        CHECK(made.advance(0, age) == doctest::Approx(0.9 * (age - 1000)));
+    }
+    CHECK(made.stage(0, 4400) == 4);
+    CHECK(made.law(0, 4400) == 1);
 }
 
 TEST_CASE("unit.trajectories.beyond_a_short_one_its_last_steps_count") {
