@@ -93,6 +93,10 @@ inline void set_increase_stage(State& state, const Parameters& parameters, std::
               [&](auto law, auto& own, const auto&) { law.set_increase_stage(own, stage, next); });
 }
 
+inline void forget_records(State& state, const Parameters& parameters) {
+    visit_law(state, parameters, [](auto law, auto& own, const auto&) { law.forget_records(own); });
+}
+
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
                              std::int64_t bytes) {
     visit_law(state, parameters,

@@ -329,6 +329,9 @@ struct Hooks : LawHooks {
         // A path longer than the records a packet can carry gives no feedback.
         const bool readable = ack.hop_count <= kMaxIntHops;
         if (hpcc.last_update <= 0) {
+            if (hpcc.last_update < 0 && ack.hop_count == 0) {
+                return false;  // there is nothing to compare the next one with
+            }
             hpcc.last_update = hpcc.last_update < 0 ? -hpcc.last_update : ack.next;
             for (int i = 0; readable && i < ack.hop_count; ++i) {
                 hpcc.hop[i] = ack.hops[i];
@@ -374,6 +377,12 @@ struct Hooks : LawHooks {
     static void set_increase_stage(State& hpcc, std::int64_t stage, std::int64_t next) {
         hpcc.stage = static_cast<std::int32_t>(stage);
         hpcc.last_update = hpcc.last_update <= 0 ? -next : next;
+    }
+
+    static void forget_records(State& hpcc) {
+        const std::int64_t next =
+            hpcc.last_update < 0 ? -hpcc.last_update : larger(hpcc.last_update, 1);
+        hpcc.last_update = -next;
     }
 
     SLUICE_HD static void rewind(State& hpcc, std::int64_t acked, std::int64_t bytes) {

@@ -227,6 +227,8 @@ struct LawHooks {
     }
     template <class State>
     static void set_increase_stage(State&, std::int64_t, std::int64_t) {}
+    template <class State>
+    static void forget_records(State&) {}
     /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
     template <class State>
     SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}

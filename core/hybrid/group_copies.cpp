@@ -69,8 +69,7 @@ void GroupCopies::follow(GroupState& state, const GroupState& lead) {
 
 void GroupCopies::skip_back(std::uint32_t id, Tick now) {
     if (groups_.is_skipping(id)) {
-        together(groups_[id],
-                 [&](GroupState& lead) { executor_.skip_back(lead, now, PhaseEnd::flow_entered); });
+        together(groups_[id], [&](GroupState& lead) { executor_.make_way(lead, now); });
     }
 }
 

@@ -104,7 +104,7 @@ void PhaseController::end_plan(GroupState& state, Tick at) {
     groups_.set_cut(state, next_on_grid(at, state.period));
     if (followed && !ends) {
         stages_.trajectories().forget(state);
-        groups_.changed(state, at, false);
+        groups_.changed(state, at + stages_.trajectories().refill(state, at), false);
     }
 }
 

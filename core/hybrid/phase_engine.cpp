@@ -103,6 +103,12 @@ void PhaseEngine::resume_law(FlowSlot flow, double factor, const congestion::Upd
     }
 }
 
+void PhaseEngine::forget_records(FlowSlot flow) {
+    if (!view_.is_copy(flow)) {
+        step::forget_records(store_.world(), flow);
+    }
+}
+
 RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
                                        const std::vector<PortId>& ports,
                                        const std::vector<double>& wanted, Tick now) {

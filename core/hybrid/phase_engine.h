@@ -60,6 +60,8 @@ class PhaseEngine {
     virtual void rescale_law(FlowSlot flow, double factor, Tick now);
     /// The same of a law that has settled meanwhile.
     void resume_law(FlowSlot flow, double factor, const congestion::UpdatePhase& phase, Tick now);
+    /// The flow's law learns nothing from what is under way.
+    void forget_records(FlowSlot flow);
     /// `wanted` bytes are to be queued at `ports` of the group's switches as a skip ends
     /// (core/hybrid/stages/queue_editor.h).
     virtual RestoredQueues set_queues(const Group& group, const Skipped& skip,

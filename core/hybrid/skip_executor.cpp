@@ -36,9 +36,23 @@ void SkipExecutor::pause_hosts(const GroupState& state) {
     timers_.pause(state.group.hosts, state.id);
 }
 
+void SkipExecutor::make_way(GroupState& state, Tick now) {
+    Tick until = now;
+    for (SkipStage* const stage : stages_) {
+        until = std::min(until, now - stage->executed_before(state, now));
+    }
+    end_early(state, until, PhaseEnd::flow_entered);
+    groups_.set_cut(state, next_on_grid(now, state.period));
+}
+
 void SkipExecutor::skip_back(GroupState& state, Tick now, PhaseEnd why) {
-    const Tick dt = now - state.since;
-    engine_.shift(state.group, now - state.until);
+    end_early(state, now, why);
+    groups_.set_cut(state, next_on_grid(now, state.period));
+}
+
+void SkipExecutor::end_early(GroupState& state, Tick until, PhaseEnd why) {
+    const Tick dt = until - state.since;
+    engine_.shift(state.group, until - state.until);
     for (SkipStage* const stage : stages_) {
         stage->shorten(state, dt);
     }
@@ -50,10 +64,9 @@ void SkipExecutor::skip_back(GroupState& state, Tick now, PhaseEnd why) {
         engine_.advance(state.group.flows[i], more[i]);
         state.packets[i] += more[i];
     }
-    state.until = now;
+    state.until = until;
     report_.counters().skip_backs += report_.times();
     end(state, why);
-    groups_.set_cut(state, next_on_grid(now, state.period));
 }
 
 void SkipExecutor::end(GroupState& state, PhaseEnd why) {

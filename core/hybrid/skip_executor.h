@@ -29,10 +29,14 @@ class SkipExecutor {
     void commit(GroupState& state) { end(state, state.planned_end); }
     /// The skip ends at `now`, for this reason, and packets go on.
     void skip_back(GroupState& state, Tick now, PhaseEnd why);
+    /// The same where a flow comes at `now`. It meets what the group has under way by then: the end is earlier by what stages want
+    /// to be executed before (SkipStage::executed_before()).
+    void make_way(GroupState& state, Tick now);
     /// From here to the skip's end the group's timers of hosts come up at the controller.
     void pause_hosts(const GroupState& state);
 
   private:
+    void end_early(GroupState& state, Tick until, PhaseEnd why);
     void end(GroupState& state, PhaseEnd why);
 
     PhaseEngine& engine_;

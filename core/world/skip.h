@@ -150,6 +150,15 @@ inline bool resume_law(World& world, FlowSlot flow, double factor,
     return true;
 }
 
+/// The flow's law learns nothing from what is under way, which was sent at another rate than what follows.
+inline void forget_records(World& world, FlowSlot flow) {
+    const FlowRoute& route = world.route[flow];
+    for (std::uint32_t i = 0; !route.ints.empty() && i <= route.ints.mask(); ++i) {
+        set_slot_tag(route.ints.words() + std::size_t{i} * world.int_stride, 0);
+    }
+    congestion::forget_records(sender_of(world, flow).cc, world.config->congestion);
+}
+
 /// Full packets of an active flow that are not sent yet, but for the last one.
 inline std::int64_t unsent_packets(const World& world, FlowSlot flow) {
     const Sender& sender = sender_of(world, flow);

@@ -67,10 +67,16 @@ void AckStage::start(FlowSlot flow, Tick at) {
 
 void AckStage::wake_port(PortId port, Tick now) {
     PartitionId id = partitions_.set().partition_of_resource(host_resource(view_.node_of(port)));
-    id = id == kNone ? partitions_.sends_by(port) : id;
+    const bool starts =
+        id != kNone;  // a flow; else a PFC frame is to leave, which nothing may be executed behind
+    id = starts ? id : partitions_.sends_by(port);
     if (id != kNone && groups_[id].skipping) {
         GroupState& state = groups_[id];
-        executor_.skip_back(state, now, PhaseEnd::flow_entered);
+        if (starts) {
+            executor_.make_way(state, now);
+        } else {
+            executor_.skip_back(state, now, PhaseEnd::flow_entered);
+        }
         groups_.set_cut(state, next_on_grid(now + state.rtt, state.period));
     }
 }

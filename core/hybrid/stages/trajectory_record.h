@@ -85,6 +85,7 @@ struct TrajectoryRecord {
     Tick rises = kNever;         ///< when laws follow aims that have risen
     Tick lasts = 0;              ///< the skip
     bool to_the_end = false;     ///< of a flow
+    bool refills = false;        ///< its last round trip is executed
     std::uint32_t last = kNone;  ///< kind of the one that was followed last
 
     /// Of the group's flows, by place. False if one of them is not known.

@@ -13,15 +13,17 @@ namespace {
 
 /// If each flow keeps at least this part of what it has under way, nothing is taken out.
 constexpr double kNearlyAll = 0.9;
+/// A group's first skip lasts for so many round trips at the least, or it is undone.
+constexpr Tick kFewestTrips = 4;
 
 /// Of a round trip, up to the next update of a flow's law.
 double random_part(FlowId flow, Tick at) {
     return to_unit_interval(mix_bits(mix_bits(static_cast<std::uint64_t>(at)) ^ flow));
 }
 
-/// The rate with which a flow's law resumes, bits/s.
-double rate_after(const GroupState& state, const TrajectoryFlow& flow) {
-    const auto age = static_cast<double>(state.until - flow.begin);
+/// The rate with which a flow's law resumes at `at`, bits/s.
+double rate_at(const TrajectoryFlow& flow, Tick at) {
+    const auto age = static_cast<double>(at - flow.begin);
     return flow.guide->law(flow.guide_flow, age) * flow.aim * kBitsPerByteAndTick;
 }
 
@@ -60,7 +62,7 @@ std::int64_t thin(PhaseEngine& engine, const GroupState& state) {
     const double drained = drained_part(view, state);
     for (const TrajectoryFlow& flow : state.trajectory.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
-        const double change = rate_after(state, flow) / rate_before(view, state.group, slot);
+        const double change = rate_at(flow, state.until) / rate_before(view, state.group, slot);
         const double left = std::min(change, 1.0);
         part[flow.place] = 1 - drained * (1 - left);
     }
@@ -71,7 +73,57 @@ std::int64_t thin(PhaseEngine& engine, const GroupState& state) {
     return engine.thin(state.group, skip, part, state.until).delivered;
 }
 
+/// What the flow sends in a base round trip by `at`, payload bytes. Not at the mean rate of the present skip, which may be short, and
+/// make up for what was guessed before.
+double sent_in_trip(const TrajectoryFlow& flow, Tick at) {
+    const auto trip = static_cast<double>(flow.base_rtt);
+    const auto now = static_cast<double>(at);
+    const double before = std::max(now - trip, static_cast<double>(flow.begin));
+    const double sent =
+        now > before ? (flow.guided(now) - flow.guided(before)) / (now - before) : 1;
+    return sent * trip * flow.aim;
+}
+
+/// A flow has more or less under way than what it follows has sent in the last round trip.
+bool is_uneven(const NetworkView& view, const GroupState& state, Tick at) {
+    const auto& flows = state.trajectory.flows;
+    return std::any_of(flows.begin(), flows.end(), [&](const TrajectoryFlow& flow) {
+        const double sent = sent_in_trip(flow, at);
+        const std::int64_t in_flight = view.reading(state.group.flows[flow.place]).in_flight;
+        return std::abs(static_cast<double>(in_flight) - sent) > (1 - kNearlyAll) * sent;
+    });
+}
+
 }  // namespace
+
+/// What is under way was sent as the skip began, at the rates and the distances of then. So where a skip is interrupted, the round
+/// trip before is executed. A group's first skip is undone unless it has lasted for longer.
+Tick TrajectoryStage::executed_before(GroupState& state, Tick now) {
+    TrajectoryRecord& record = state.trajectory;
+    record.refills = false;
+    if (!record.follows || is_large(record.flows.size())) {
+        return 0;
+    }
+    const Tick lasted = now - state.since;
+    if (state.skipped == 0 && lasted < kFewestTrips * state.rtt) {
+        return lasted;
+    }
+    record.refills = lasted > state.rtt;
+    if (!record.refills) {
+        refill(state, now);
+    }
+    return std::min(state.rtt, lasted);
+}
+
+Tick TrajectoryStage::refill(const GroupState& state, Tick at) {
+    if (is_large(state.trajectory.flows.size()) || !is_uneven(view_, state, at)) {
+        return 0;
+    }
+    for (const FlowSlot flow : state.group.flows) {
+        engine_.forget_records(flow);
+    }
+    return state.rtt;
+}
 
 /// Laws resume as those of the recorded group would have gone on.
 std::int64_t TrajectoryStage::restore(GroupState& state) {
@@ -80,24 +132,30 @@ std::int64_t TrajectoryStage::restore(GroupState& state) {
         return 0;
     }
     const std::int64_t delivered = thin(engine_, state);
+    // While the last round trip is executed laws learn nothing, and keep what they have come to by its end.
+    const Tick at = state.until + (record.refills ? state.rtt : 0);
     for (TrajectoryFlow& flow : record.flows) {
         const FlowSlot slot = state.group.flows[flow.place];
         // Of what the flow really sends: where NICs are the bottleneck, its law's rate is far above that.
-        const double trip = state.rate[flow.place] * static_cast<double>(view_.payload()) *
-                            static_cast<double>(flow.base_rtt);
-        const auto next =
-            static_cast<std::int64_t>(trip * random_part(engine_.id_of(slot), state.until));
-        const auto age = static_cast<double>(state.until - flow.begin);
-        const double change =
-            rate_after(state, flow) / static_cast<double>(view_.reading(slot).rate);
+        const double trip = flow.by_nic ? state.rate[flow.place] *
+                                              static_cast<double>(view_.payload() * flow.base_rtt)
+                                        : sent_in_trip(flow, at);
+        const auto next = static_cast<std::int64_t>(
+            trip * (random_part(engine_.id_of(slot), state.until) + (record.refills ? 1 : 0)));
+        const auto age = static_cast<double>(at - flow.begin);
+        const double change = rate_at(flow, at) / static_cast<double>(view_.reading(slot).rate);
         engine_.resume_law(slot, std::clamp(change, 1 / kMostRateChange, kMostRateChange),
                            {flow.guide->stage(flow.guide_flow, age), next}, state.until);
+        if (record.refills) {
+            engine_.forget_records(slot);
+        }
         const double packets = state.rate[flow.place] * static_cast<double>(record.lasts);
         flow.taken += packets * static_cast<double>(view_.payload()) / flow.aim;
         if (is_large(record.flows.size())) {
             carried_.carry(slot, engine_.id_of(slot), flow, state.until);
         }
     }
+    record.refills = false;
     return delivered * view_.payload();
 }
 

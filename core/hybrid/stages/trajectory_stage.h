@@ -58,6 +58,10 @@ class TrajectoryStage final : public SkipStage {
     void observe(GroupState& state, Tick at) override;
     void limit(SkipPlan& plan) override;
     void settle(GroupState& state, Tick dt) override;
+    /// A group goes on by packets from `at` on. Its laws learn nothing until what is under way is what they send by now; returns
+    /// how long that takes.
+    Tick refill(const GroupState& state, Tick at);
+    Tick executed_before(GroupState& state, Tick now) override;
     void shorten(GroupState& state, Tick dt) override;
     std::int64_t restore(GroupState& state) override;
 

@@ -173,6 +173,30 @@ TEST_CASE("unit.congestion.hpcc.makes_its_next_step_where_it_is_told_to") {
     CHECK(f.state.hpcc.stage == 2);
 }
 
+TEST_CASE("unit.congestion.hpcc.compares_the_next_record_with_none_that_it_has_forgotten") {
+    Fixture f;
+    f.begin();
+    f.state.hpcc.current_rate = 10'000'000'000;
+    f.ack(1, 10, {f.record(0, 0, 0)});
+    forget_records(f.state, f.parameters);
+    const std::int64_t rate = f.state.rate;
+    f.ack(2, 20, {});
+    f.ack(20, 30, {});
+    f.ack(21, 40, {f.record(8192, 100'000, 0)});  // as busy as can be
+    CHECK(f.state.rate == rate);
+    CHECK(f.state.hpcc.hop[0] == f.record(8192, 100'000, 0));
+    f.ack(22, 50, {f.record(8192 * 2, 125'600, 0)});
+    CHECK(f.state.hpcc.current_rate == 10'050'000'000);
+    CHECK(f.state.hpcc.last_update == 50);
+    // Of a flow that nothing has been acknowledged of, too.
+    f.begin();
+    forget_records(f.state, f.parameters);
+    f.ack(1, 10, {});
+    f.ack(2, 20, {f.record(0, 0, 0)});
+    CHECK(f.state.hpcc.hop[0] == f.record(0, 0, 0));
+    CHECK(f.state.rate == kLine);
+}
+
 TEST_CASE("unit.congestion.hpcc.resumes_with_the_rate_that_it_sends_at") {
     // Fast reaction has slowed it down for a moment; the rate that it decides by is still another.
     Fixture f;

@@ -245,6 +245,35 @@ TEST_CASE("unit.trajectories.messages_that_begin_at_once_meet_once") {
     check_two_engines(given, 40);
 }
 
+TEST_CASE("unit.trajectories.what_interrupts_a_message_meets_as_much_of_it_as_with_packets") {
+    // Three round trips' bytes, every forty of them, to who receives a long message. What is under way as a skip is interrupted
+    // has to be what the long message sends by then, or the short one is 3% late.
+    std::vector<FlowSpec> flows;
+    for (NodeId host = 0; host < 16; host += 4) {
+        flows.push_back(flow(host, host + 1, 30'000'000, static_cast<int>(host) * kMicrosecond));
+        for (int post = 0; post < 14; ++post) {
+            const auto place = static_cast<Tick>(mix_bits(flows.size()) % 60'000);
+            flows.push_back(flow(host + 2, host + 1, 160'000,
+                                 (150 + post * 170) * kMicrosecond + place * kNanosecond));
+        }
+    }
+    const Case given = crossed(flows, 16);
+    const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
+    const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
+    const auto times = [&](const HybridOutcome& run, std::int64_t size) {
+        double sum = 0;
+        for (std::size_t i = 0; i < flows.size(); ++i) {
+            const FlowResult& result = run.outcome.flows[i];
+            sum += flows[i].size == size ? static_cast<double>(result.finish - result.start) : 0;
+        }
+        return sum;
+    };
+    CHECK(times(made, 160'000) == doctest::Approx(times(all, 160'000)).epsilon(0.006));
+    CHECK(times(made, 30'000'000) == doctest::Approx(times(all, 30'000'000)).epsilon(0.004));
+    CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 3);
+    check_two_engines(given, 40);
+}
+
 TEST_CASE("unit.trajectories.cables_that_differ_by_millimetres_are_of_one_kind") {
     Case given = crossed(waves(12, 3'000'000), 16);
     const HybridOutcome same = run_hybrid(given, local_phases(), Driver::windows);
