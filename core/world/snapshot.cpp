@@ -207,8 +207,10 @@ class Snapshot::Taker {
             state.current = place_of(pair->current);
             state.last = last_of(*pair);
         }
-        if (world_.sender_at[flow] != kNone) {
-            state.sender = sender_of_.at(flow);
+        // Packets of a flow that a link event has led elsewhere may still be on their way among the part's ports: its sender is
+        // not, and hears nothing of them.
+        if (const auto sender = sender_of_.find(flow); sender != sender_of_.end()) {
+            state.sender = sender->second;
         }
         if (world_.answers != nullptr) {
             Wire& way = world_.answers[flow];

@@ -17,6 +17,44 @@ type = "flows"
 list = [""" + ", ".join(f'[{i}, {64 + i}, "{5 + 3 * (i % 4)}MB", "{37 * i}us"]' for i in range(64)) + """]
 """
 
+# Long messages both ways, and short ones, while a cable fails and is repaired.
+LED_BACK = """\
+name = "led-back"
+[topology]
+type = "leaf-spine"
+leaves = 4
+spines = 4
+hosts_per_leaf = 8
+fabric_rate = "1600Gbps"
+rate = "400Gbps"
+[network]
+payload = 4096
+[congestion]
+law = "hpcc"
+[[link_event]]
+at = "1088119ns"
+link = ["leaf0", "spine1"]
+up = false
+[[link_event]]
+at = "1269349ns"
+link = ["leaf0", "spine1"]
+up = true
+[workload]
+type = "flows"
+list = [""" + ", ".join(
+    f'["host{sender}", "host{receiver}", "{size}B", "{start}us"]' for sender, receiver, size, starts in (
+        (8, 3, 122055333, (1.7030,)),
+        (3, 8, 122055333, (1.7030,)),
+        (0, 11, 122055333, (4.6698,)),
+        (11, 0, 122055333, (93.4551,)),
+        (22, 6, 122055, (377.6368, 384.2901, 399.7514, 413.7677, 432.3997, 452.8969, 460.4300, 474.9217, 483.8473,
+                         496.4683, 513.9878, 523.2918)),
+        (25, 17, 122055, (531.1213,)),
+        (30, 3, 122055, (2308.9985, 2357.1597, 2401.6992, 2415.4248, 2441.2507, 2461.0287, 2469.3294, 2478.1411)),
+        (12, 3, 122055, (2326.5042, 2342.7363, 2379.9766, 2425.9051, 2493.6868)),
+        (8, 5, 122055, (2365.8320, 2389.3266, 2449.5840)),
+    ) for start in starts) + "]\n"
+
 
 class AuditTest(CliTest):
     def summary(self, folder):
@@ -84,6 +122,12 @@ class AuditTest(CliTest):
         self.write("pairs.toml", 'mode = "hybrid"\n' + PAIRS)
         self.succeed("run", "pairs.toml", "--audit", "50%", "--out", "option", "--quiet")
         self.assertEqual(self.summary("key")["audit"], self.summary("option")["audit"])
+
+    def test_packets_of_flows_that_are_led_elsewhere_are_part_of_it(self):
+        self.write("led-back.toml", LED_BACK)
+        self.succeed("run", "led-back.toml", "--mode", "wormhole", "--no-memo", "--set", 'phases.wake="data"',
+                     "--set", "perturbation=1", "--out", "out", "--quiet")
+        self.assertGreater(self.summary("out")["audit"]["audited"], 5)
 
 
 if __name__ == "__main__":
