@@ -124,8 +124,10 @@ RestoredQueues PhaseEngine::thin(const Group& group, const Skipped& skip,
 
 bool PhaseEngine::may_tell(FlowSlot flow) const {
     const step::World& world = store_.world();
+    const step::Sender& sender = view_.sender(flow);
     return world.answers != nullptr && world.answer_takes[flow] != kNever &&
-           world.credit == nullptr && step::stands_alone(world, flow);
+           world.credit == nullptr && sender.next < sender.packets &&
+           step::stands_alone(world, flow);
 }
 
 void PhaseEngine::tell(FlowSlot flow, Tick finish, Tick now) {

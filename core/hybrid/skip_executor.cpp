@@ -14,7 +14,8 @@ void SkipExecutor::begin(GroupState& state, Tick dt, Tick at) {
     }
     state.packets.resize(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        state.packets[i] = std::min(state.advance_by(i, dt), view_.unsent_packets(flows[i]));
+        const std::int64_t most = std::min(state.advance_by(i, dt), view_.unsent_packets(flows[i]));
+        state.packets[i] = std::max<std::int64_t>(most, 0);
     }
     for (std::size_t i = 0; i < flows.size(); ++i) {  // one may be executed for several
         engine_.advance(flows[i], state.packets[i]);
@@ -58,7 +59,8 @@ void SkipExecutor::end_early(GroupState& state, Tick until, PhaseEnd why) {
     }
     std::vector<std::int64_t> more(state.group.flows.size());
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        more[i] = std::min(state.advance_by(i, dt), state.packets[i]) - state.packets[i];
+        const std::int64_t advance = std::max<std::int64_t>(state.advance_by(i, dt), 0);
+        more[i] = std::min(advance, state.packets[i]) - state.packets[i];
     }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         engine_.advance(state.group.flows[i], more[i]);
