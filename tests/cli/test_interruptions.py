@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages that come to others in local phases, which skip meanwhile."""
+import csv
+import unittest
+
+from support import CliTest
+
+L, M, S = 37163636, 743272, 9290  # bytes
+# To some hosts: a long message, one of eight round trips, and short ones as that one ends.
+STAR = """\
+name = "star"
+[topology]
+type = "star"
+hosts = 64
+rate = "100Gbps"
+delay = "2us"
+[network.nic]
+ack_every = 4
+[congestion]
+law = "hpcc"
+[output]
+trace = false
+[workload]
+type = "flows"
+list = [""" + ", ".join(
+    f'["host{sender}", "host{receiver}", "{size}B", "{start}us"]' for sender, receiver, size, start in (
+        (3, 1, S, 1188.7926), (8, 9, L, 0.0381), (10, 9, M, 245.3181), (11, 9, S, 390.7962), (11, 9, S, 371.7275),
+        (11, 9, S, 371.5177), (27, 25, S, 870.5112), (26, 25, M, 1042.1398), (27, 25, S, 1179.3515),
+        (27, 25, S, 1182.7700), (27, 25, S, 1177.0480), (32, 33, L, 3.3096), (34, 33, M, 248.5896),
+        (35, 33, S, 381.7401), (35, 33, S, 374.0616), (35, 33, S, 381.7853), (34, 33, M, 563.4496),
+        (35, 33, S, 689.4542), (35, 33, S, 696.7050), (35, 33, S, 686.2853), (34, 33, M, 839.0741),
+        (35, 33, S, 966.6298), (35, 33, S, 982.6425), (35, 33, S, 973.5467), (34, 33, M, 1165.9719),
+        (35, 33, S, 1293.9663), (35, 33, S, 1293.2739), (40, 41, L, 1.6755), (42, 41, M, 246.9555),
+        (43, 41, S, 379.0190), (43, 41, S, 392.4820), (42, 41, M, 501.3662),
+    )) + "]\n"
+
+
+class InterruptionsTest(CliTest):
+    def times(self, *words):
+        self.succeed("run", "star.toml", "--no-memo", "--set", "perturbation=5", "--out", "-".join(words[:2]), "--quiet", *words)
+        with open(self.folder / "-".join(words[:2]) / "flows.csv", newline="", encoding="utf-8") as file:
+            return {row["flow"]: int(row["fct_ps"]) for row in csv.DictReader(file)}
+
+    def test_nobody_starves(self):
+        """Where a law was told to wait for more bytes than it sends in two round trips, its flow took seven times as long."""
+        self.write("star.toml", STAR)
+        packets = self.times("--mode", "packet")
+        local = self.times("--mode", "hybrid", "--set", 'phases.wake="data"')
+        self.assertLess(max(local[flow] / packets[flow] for flow in packets), 1.4)
+
+
+if __name__ == "__main__":
+    unittest.main()
