@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <ostream>
 #include <set>
 
 namespace sluice::hybrid {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ostream>
 
 #include "core/random.h"
 #include "tests/support/hybrid_support.h"
