@@ -145,6 +145,22 @@ class Trajectories {
             visit(at->first, at->second);
         }
     }
+    /// Of flows alone: what `find(kind)` has of the kind whose distance(key) is least, and below `beyond`, of those whose keys are
+    /// `begin` and more. Null: none of these has anything.
+    template <class Distance, class Find>
+    std::shared_ptr<const Trajectory> nearest(const GroupKey& begin, std::int64_t beyond,
+                                              Distance&& distance, Find&& find) const {
+        std::shared_ptr<const Trajectory> found;
+        each_like(begin, [&](const GroupKey& key, std::uint32_t kind) {
+            if (const std::int64_t far = distance(key); far < beyond) {
+                if (auto trajectory = find(kind)) {
+                    found = std::move(trajectory);
+                    beyond = far;
+                }
+            }
+        });
+        return found;
+    }
     /// A group of this kind has formed.
     void count(std::uint32_t kind) { ++kinds_[kind].formed; }
     /// True if too few are known to a group of so many flows, the first of which ends at the age `need`: it should be recorded.

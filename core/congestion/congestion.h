@@ -66,7 +66,7 @@ inline std::int64_t increase_stage(const State& state, const Parameters& paramet
 /// It has made so many, and updates its rate again when bytes beyond `next` are acknowledged.
 inline void set_increase_stage(State& state, const Parameters& parameters, std::int64_t stage,
                                std::int64_t next);
-/// What it was told of the network says nothing of what comes next: it compares the next record with none before.
+/// The law forgets what it knows of the path: the next ACK with INT records is only recorded, as the first of a flow is.
 inline void forget_records(State& state, const Parameters& parameters);
 /// `bytes` of what is in flight have left the flow, and what came after them was renumbered: marks
 /// that the law holds in the sequence space follow, but not below `acked`.

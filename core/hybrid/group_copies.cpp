@@ -67,7 +67,7 @@ void GroupCopies::follow(GroupState& state, const GroupState& lead) {
     groups_.set_cut(state, lead.cut);
 }
 
-void GroupCopies::skip_back(std::uint32_t id, Tick now) {
+void GroupCopies::make_way(std::uint32_t id, Tick now) {
     if (groups_.is_skipping(id)) {
         together(groups_[id], [&](GroupState& lead) { executor_.make_way(lead, now); });
     }

@@ -46,7 +46,7 @@ class GroupCopies {
     }
 
     /// The group's skip, if it is in one, ends at `now`, as do its copies': a flow is about to enter.
-    void skip_back(std::uint32_t id, Tick now);
+    void make_way(std::uint32_t id, Tick now);
     /// The images of `flows`, of one part, are executed by themselves from here on (CopyNotes::separated).
     void take_up(const step::FlowPairs& flows);
 

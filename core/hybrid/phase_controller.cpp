@@ -187,10 +187,10 @@ void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>
     ++report_.counters().entries;
     deferral_->before_entry(flow, now);
     if (config_.scope == PhaseScope::network) {
-        copies_.skip_back(0, now);  // whatever enters the network ends its phase
+        copies_.make_way(0, now);  // whatever enters the network ends its phase
     }
     for (const PartitionId id : touched) {
-        copies_.skip_back(groups_.id_of(id), now);
+        copies_.make_way(groups_.id_of(id), now);
     }
 }
 
@@ -247,7 +247,7 @@ void PhaseController::after_told(FlowSlot flow, Tick now) {
 
 void PhaseController::interrupted(const std::vector<PartitionId>& touched, Tick now) {
     for (const PartitionId id : touched) {
-        copies_.skip_back(groups_.id_of(id), now);
+        copies_.make_way(groups_.id_of(id), now);
     }
 }
 
@@ -280,7 +280,7 @@ void PhaseController::run_calls(Tick at) {
         }
         take_up_separated();  // copies may have left the host
         if (starts) {
-            copies_.skip_back(by, at);
+            copies_.make_way(by, at);
         } else if (!deferred) {
             timers_.await(host);
         }

@@ -56,8 +56,8 @@ class SkipStage {
     virtual void settle(GroupState& /*state*/, Tick /*dt*/) {}
     /// Nothing of the group has been moved yet.
     virtual void fall_asleep(GroupState& /*state*/, Tick /*at*/) {}
-    /// Of a skip that ends earlier than planned, at `now`: for how long before that its packets are to be executed. What is under
-    /// way then is what flows send by then, not what they sent as the skip began.
+    /// A flow comes at `now`, and the skip ends. For how long before that, in ticks, are the group's packets to be executed? Then what
+    /// is under way is what flows send at `now`, and not what they sent as the skip began. The stage may prepare for it.
     virtual Tick executed_before(GroupState& /*state*/, Tick /*now*/) { return 0; }
     /// The skip has turned out to last `dt`, and no longer.
     virtual void shorten(GroupState& /*state*/, Tick /*dt*/) {}

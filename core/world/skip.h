@@ -150,7 +150,7 @@ inline bool resume_law(World& world, FlowSlot flow, double factor,
     return true;
 }
 
-/// The flow's law learns nothing from what is under way, which was sent at another rate than what follows.
+/// ACKs of what is under way tell the flow's law nothing: it was sent at another rate than what follows.
 inline void forget_records(World& world, FlowSlot flow) {
     const FlowRoute& route = world.route[flow];
     for (std::uint32_t i = 0; !route.ints.empty() && i <= route.ints.mask(); ++i) {

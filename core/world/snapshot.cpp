@@ -207,8 +207,8 @@ class Snapshot::Taker {
             state.current = place_of(pair->current);
             state.last = last_of(*pair);
         }
-        // Packets of a flow that a link event has led elsewhere may still be on their way among the part's ports: its sender is
-        // not, and hears nothing of them.
+        // A link event may have led a flow elsewhere while packets of it are still among the part's ports. Then its sender is not in
+        // the snapshot, and ACKs of these packets tell nobody anything.
         if (const auto sender = sender_of_.find(flow); sender != sender_of_.end()) {
             state.sender = sender->second;
         }

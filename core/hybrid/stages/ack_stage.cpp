@@ -67,8 +67,9 @@ void AckStage::start(FlowSlot flow, Tick at) {
 
 void AckStage::wake_port(PortId port, Tick now) {
     PartitionId id = partitions_.set().partition_of_resource(host_resource(view_.node_of(port)));
-    const bool starts =
-        id != kNone;  // a flow; else a PFC frame is to leave, which nothing may be executed behind
+    // A flow starts at the host. Or a PFC frame is to leave: it is queued already, and would leave too early if the past were
+    // executed.
+    const bool starts = id != kNone;
     id = starts ? id : partitions_.sends_by(port);
     if (id != kNone && groups_[id].skipping) {
         GroupState& state = groups_[id];

@@ -54,17 +54,10 @@ std::shared_ptr<const Trajectory> settled_like(const Trajectories& known,
                                                const TrajectoryRecord& record) {
     const GroupKey begin(record.shape.begin(),
                          record.shape.begin() + static_cast<std::ptrdiff_t>(record.rate_at));
-    std::shared_ptr<const Trajectory> nearest;
-    std::int64_t least = TrajectoryKinds::kNear + 1;
-    known.each_like(begin, [&](const GroupKey& key, std::uint32_t kind) {
-        if (const std::int64_t far = kinds.distance_settled(record, key); far < least) {
-            if (auto found = known.complete(kind)) {
-                nearest = std::move(found);
-                least = far;
-            }
-        }
-    });
-    return nearest;
+    return known.nearest(
+        begin, TrajectoryKinds::kNear + 1,
+        [&](const GroupKey& key) { return kinds.distance_settled(record, key); },
+        [&](std::uint32_t kind) { return known.complete(kind); });
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 /// If each flow keeps at least this part of what it has under way, nothing is taken out.
 constexpr double kNearlyAll = 0.9;
-/// A group's first skip lasts for so many round trips at the least, or it is undone.
+/// A group's first skip is undone if it is interrupted within so many round trips.
 constexpr Tick kFewestTrips = 4;
 
 /// Of a round trip, up to the next update of a flow's law.
@@ -73,8 +73,8 @@ std::int64_t thin(PhaseEngine& engine, const GroupState& state) {
     return engine.thin(state.group, skip, part, state.until).delivered;
 }
 
-/// What the flow sends in a base round trip by `at`, payload bytes. Not at the mean rate of the present skip, which may be short, and
-/// make up for what was guessed before.
+/// What the flow sends in the base round trip before `at`, payload bytes. The mean rate of the present skip would be wrong: in a
+/// short skip it also makes up for what was guessed before.
 double sent_in_trip(const TrajectoryFlow& flow, Tick at) {
     const auto trip = static_cast<double>(flow.base_rtt);
     const auto now = static_cast<double>(at);
@@ -96,8 +96,8 @@ bool is_uneven(const NetworkView& view, const GroupState& state, Tick at) {
 
 }  // namespace
 
-/// What is under way was sent as the skip began, at the rates and the distances of then. So where a skip is interrupted, the round
-/// trip before is executed. A group's first skip is undone unless it has lasted for longer.
+/// What is under way was sent as the skip began, at the rates and the distances of then. So the round trip before an interruption is
+/// executed. A skip after another one may be shorter than that: then laws only forget what was sent earlier.
 Tick TrajectoryStage::executed_before(GroupState& state, Tick now) {
     TrajectoryRecord& record = state.trajectory;
     record.refills = false;

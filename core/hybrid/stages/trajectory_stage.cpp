@@ -62,18 +62,12 @@ std::uint64_t draw_of(const PhaseEngine& engine, const GroupState& state) {
 /// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
 std::shared_ptr<const Trajectory> draw_near(const Trajectories& known, const TrajectoryKinds& kinds,
                                             const TrajectoryRecord& record) {
-    std::shared_ptr<const Trajectory> nearest;
-    std::int64_t least = TrajectoryKinds::kNear + 1;
-    known.each_like(record.shape, [&](const GroupKey& key, std::uint32_t kind) {
-        const std::int64_t far = kinds.distance(record, key);
-        if (far < least) {
-            if (auto found = known.draw(kind, 1, record.since - record.begin, record.need, 0)) {
-                nearest = std::move(found);
-                least = far;
-            }
-        }
-    });
-    return nearest;
+    return known.nearest(
+        record.shape, TrajectoryKinds::kNear + 1,
+        [&](const GroupKey& key) { return kinds.distance(record, key); },
+        [&](std::uint32_t kind) {
+            return known.draw(kind, 1, record.since - record.begin, record.need, 0);
+        });
 }
 
 }  // namespace
