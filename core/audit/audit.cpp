@@ -15,6 +15,8 @@ constexpr Tick kHorizon = 8;
 /// Of a skip at least so many are audited, if it is that long: where two courses begin and end is known to a
 /// packet's time or so, and what a prefix is off by is taken times the skip's length by its own.
 constexpr Tick kShortestPrefix = 32;
+/// Of a skip whose rates others told at most so many: a packet is 0.03% of what a window of 35 packets sends in them.
+constexpr Tick kToldPrefix = 96;
 /// One audit costs at most this share of all that is due so far, but for the shortest.
 constexpr double kLargestAudit = 0.1;
 /// An error that every skip makes is that of a rate over so many round trips.
@@ -116,6 +118,7 @@ struct Audit::Drawn {
     step::Snapshot before;
     std::uint64_t cluster = 0;
     double probability = 1;
+    bool certain = false;
 };
 
 Audit::Audit(step::WorldStore& store, const AuditSettings& settings, memo::Memo* memo)
@@ -155,7 +158,8 @@ double Audit::hops_per_tick(const hybrid::WatchedSkip& skip) const {
 }
 
 /// All of the skip, or as much as may be paid.
-Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const {
+Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick,
+                            bool certain) const {
     const Tick length = skip.end - skip.begin;
     if (settings_.share >= 1) {
         return length;
@@ -163,7 +167,8 @@ Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tic
     const Tick least = std::min(length, kShortestPrefix * skip.rtt);
     const double paid = kLargestAudit * draws_.due() / std::max(hops_per_tick, 1e-300);
     const double most = paid - static_cast<double>(2 * kHorizon * skip.rtt);
-    return most < static_cast<double>(length) ? std::max(least, static_cast<Tick>(most)) : length;
+    const Tick whole = certain ? std::min(length, kToldPrefix * skip.rtt) : length;
+    return most < static_cast<double>(whole) ? std::max(least, static_cast<Tick>(most)) : whole;
 }
 
 /// The completion time of a flow of the group, should it go on at its rate.
@@ -188,16 +193,17 @@ double Audit::importance(const hybrid::WatchedSkip& skip) const {
     return static_cast<double>(skip.copies) * shares;
 }
 
-double Audit::cost_of(const hybrid::WatchedSkip& skip) const {
+double Audit::cost_of(const hybrid::WatchedSkip& skip, bool certain) const {
     const double rate = hops_per_tick(skip);
-    return rate * static_cast<double>(length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt);
+    return rate *
+           static_cast<double>(length_to_audit(skip, rate, certain) + 2 * kHorizon * skip.rtt);
 }
 
 bool Audit::is_certain(const hybrid::WatchedSkip& skip) {
     if (settings_.share >= 1) {
         return true;
     }
-    return skip.told != kNone && draws_.spent() + cost_of(skip) <= kToldAdvance &&
+    return skip.told != kNone && hops() + cost_of(skip, true) <= kToldAdvance &&
            told_kinds_.insert(skip.told).second;
 }
 
@@ -208,12 +214,13 @@ void Audit::before_skip(const hybrid::WatchedSkip& skip) {
     const bool certain = is_certain(skip);
     certain_ += certain ? 1 : 0;
     const double probability =
-        draws_.draw({stratum, importance(skip), cost_of(skip), copies, certain});
+        draws_.draw({stratum, importance(skip), cost_of(skip, certain), copies, certain});
     if (probability > 0) {
         const std::uint64_t key = key_of(store_.world(), skip.group.flows);
         const step::NetworkPart part = part_of(skip.executed);
-        drawn_[skip.id] = std::make_unique<Drawn>(Drawn{
-            part, skip.executed.like, step::Snapshot(store_, part, skip.begin), key, probability});
+        drawn_[skip.id] = std::make_unique<Drawn>(Drawn{part, skip.executed.like,
+                                                        step::Snapshot(store_, part, skip.begin),
+                                                        key, probability, certain});
     }
 }
 
@@ -256,7 +263,7 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
     Compared compared;
     compared.horizon = horizon;
     compared.length = skip.end - skip.begin;
-    compared.audited = length_to_audit(skip, hops_per_tick(skip));
+    compared.audited = length_to_audit(skip, hops_per_tick(skip), drawn.certain);
     compared.truth_like = drawn.like;
     compared.run_like = skip.executed.like;
     const step::NetworkPart part = part_of(skip.executed);  // it may have been unfolded meanwhile
@@ -287,7 +294,12 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         }
     }
     compared.truth = shadow_.run(drawn.before, drawn.part, compared.audited + horizon, wanted);
-    draws_.spend(static_cast<double>(compared.run.hops + compared.truth.hops));
+    const auto hops = static_cast<double>(compared.run.hops + compared.truth.hops);
+    if (drawn.certain) {
+        certain_hops_ += hops;
+    } else {
+        draws_.spend(hops);
+    }
     for (std::size_t i = 0; i < flows; ++i) {
         const double lost =
             compared.lost(i) - (compared.whole() ? rounded(skip, i, packets[i]) : 0);
@@ -361,7 +373,7 @@ AuditCounters Audit::counters() const {
     made.episodes = told_.told_count();
     made.audited_episodes = told_.compared_count();
     made.inherited = told_.inherited_count();
-    made.hops = static_cast<std::uint64_t>(draws_.spent());
+    made.hops = static_cast<std::uint64_t>(hops());
     made.clusters = losses_.clusters();
     made.skipped_share = losses_.skipped_share();
     made.largest_skip_error = largest_;

@@ -3,7 +3,8 @@
 /// (docs/audit.md): skips beside the run, episodes that are known in their place (told.h).
 ///
 /// *What is drawn* (draws.h). The first skip of a kind of group of which others told the rates is audited with certainty,
-/// within kToldAdvance packet-hops; with a share of 1 every skip is. Else a skip weighs the share of its flows' times that it is, and kPerSkip round trips more,
+/// within kToldAdvance packet-hops and over kToldPrefix round trips at most; with a share of 1 every skip is. What these take
+/// makes no other draw rarer. Else a skip weighs the share of its flows' times that it is, and kPerSkip round trips more,
 /// summed over them; an episode its flows. Where a skip would cost more than a tenth of what is due, a prefix of it is
 /// audited. Strata are flows of like lengths.
 ///
@@ -43,10 +44,12 @@
 namespace sluice::audit {
 
 struct AuditSettings {
-    double share = 0.1;        ///< of the run's packet-hops, above 0
-    double advance = 524'288;  ///< packet-hops that short runs' audits may take, too: some 30 ms
-    double tolerance = 0.01;   ///< of the mean relative error of flows' completion times
-    double flows = 0;          ///< of the run, as far as it is known before
+    double share = 0.1;  ///< of the run's packet-hops, above 0
+    /// Packet-hops that short runs' audits may take, too: some 30 ms. Half as many where ACKs are no packets: one of data then
+    /// includes what its ACK takes.
+    double advance = 524'288;
+    double tolerance = 0.01;  ///< of the mean relative error of flows' completion times
+    double flows = 0;         ///< of the run, as far as it is known before
     std::uint64_t seed = 1;
 };
 
@@ -74,11 +77,12 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
     struct Compared;
     bool is_certain(const hybrid::WatchedSkip& skip);
     bool is_census() const { return audited_ > 0 && certain_ == skips_ && audited_ == skips_; }
-    Tick length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const;
+    Tick length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick, bool certain) const;
     double hops_per_tick(const hybrid::WatchedSkip& skip) const;
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
     double importance(const hybrid::WatchedSkip& skip) const;
-    double cost_of(const hybrid::WatchedSkip& skip) const;
+    double cost_of(const hybrid::WatchedSkip& skip, bool certain) const;
+    double hops() const { return draws_.spent() + certain_hops_; }
     std::vector<ToldFlow> told_of(const hybrid::WatchedSkip& skip,
                                   const step::NetworkPart& part) const;
     void measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
@@ -101,6 +105,7 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
     std::uint64_t skips_ = 0;
     std::uint64_t audited_ = 0;
     std::uint64_t certain_ = 0;  ///< of them, drawn with certainty
+    double certain_hops_ = 0;    ///< which have taken so many
     std::uint64_t prefixes_ = 0;
     std::set<std::uint32_t> told_kinds_;  ///< of which a skip is audited
     double largest_ = 0;                  ///< of |e| / dt

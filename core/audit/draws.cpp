@@ -17,6 +17,8 @@ constexpr double kLeastWeight = 0.1;
 constexpr double kMostFactor = 4;
 /// The part of its share that an audit aims at, so that luck seldom takes more than that.
 constexpr double kAim = 0.8;
+/// Packet-hops where ACKs are no packets, of as many where they are: each includes what an ACK takes.
+constexpr double kWithoutAcks = 0.5;
 /// Of the advance, packet-hops at once.
 constexpr double kFirstAdvance = 32'768;
 /// More than is due makes draws rarer by this power of the ratio.
@@ -42,13 +44,16 @@ double Draws::draw(const Candidate& candidate) {
 double Draws::due() const {
     // Every packet-hop is two events.
     return std::max({kAim * share_ * static_cast<double>(world_.events) / 2, kFirstAdvance,
-                     progress_ * advance_});
+                     progress_ * advance_ * (world_.answers == nullptr ? 1 : kWithoutAcks)});
 }
 
 /// The more it weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if what
 /// comes goes on to be what it was.
 double Draws::probability_of(const Candidate& candidate) {
     const double cost = std::max(candidate.cost, kLeastCost);
+    if (candidate.certain) {
+        return 1;
+    }
     ++candidates_;
     weights_ += candidate.weight;
     const double least = kLeastWeight * weights_ / static_cast<double>(candidates_);
@@ -61,8 +66,7 @@ double Draws::probability_of(const Candidate& candidate) {
     const double usual = std::min({1.0, factor * worth * due() / worth_of_cost_, most});
     const bool early = seen_[candidate.stratum]++ < kFirst;
     const double first = std::min(kFirstProbability, due() / (kFewestFirst * cost));
-    const double drawn = early ? std::max(usual, first) : usual;
-    const double probability = candidate.certain ? 1 : drawn;
+    const double probability = early ? std::max(usual, first) : usual;
     planned_ += probability * cost;
     return probability;
 }

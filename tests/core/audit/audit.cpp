@@ -110,6 +110,21 @@ TEST_CASE("unit.audit.draws_are_the_seed_s") {
     CHECK(first.audit.fct_error != other.audit.fct_error);
 }
 
+TEST_CASE("unit.audit.rates_that_others_told_are_audited_over_a_prefix") {
+    // Messages alone, one after the other: all but the first are skipped at its rates. There is enough to audit whole skips.
+    Case given = pairs(12, congestion::Law::hpcc, false);
+    for (std::size_t i = 0; i < given.flows.size(); ++i) {
+        given.flows[i].size = 20'000'000;
+        given.flows[i].start = static_cast<Tick>(i) * 2 * kMillisecond;
+    }
+    AuditOptions options{0.1};
+    options.advance = 1e9;
+    const Audited run = run_audited(given, PhaseConfig{}, options);
+    CHECK(run.audit.audited > 1);
+    CHECK(run.audit.prefixes > 0);
+    CHECK(run.audit.prefixes < run.audit.audited);
+}
+
 TEST_CASE("unit.audit.a_leader_s_skip_counts_for_those_that_follow_it") {
     CopiesOptions options;
     options.changed = 0;

@@ -38,3 +38,19 @@ TEST_CASE("unit.audit.draws.a_skip_that_costs_nothing_does_not_free_the_others_o
     CHECK(after_nothing > 0.5);
     CHECK(after_nothing < 1.5);
 }
+
+TEST_CASE("unit.audit.draws.what_is_certain_leaves_the_others_their_budget") {
+    const double after_certain = spent_after({1, 1, 1e9, 1, true});
+    CHECK(after_certain > 0.5);
+    CHECK(after_certain < 1.5);
+}
+
+TEST_CASE("unit.audit.draws.a_packet_hop_is_twice_the_work_where_acks_are_no_packets") {
+    step::World world{};
+    Draws draws(world, 0.1, 1e6, 1);
+    draws.progress(1);
+    CHECK(draws.due() == 1e6);
+    step::Wire answers;
+    world.answers = &answers;
+    CHECK(draws.due() == 5e5);
+}
