@@ -81,9 +81,11 @@ SLUICE_HD inline bool note_gap(const NicConfig& nic, Receiver& receiver, Tick no
     return true;
 }
 
-/// The last in-order byte of `flow` has come to its destination, `node`.
+/// The last in-order byte of `flow` has come to its destination, `node`, as a packet or as was predicted.
 template <class Events>
 SLUICE_HD inline void note_received(World& world, NodeId node, FlowSlot flow, Tick now) {
+    Receiver& receiver = world.receiver[flow];
+    receiver.expected = receiver.packets;
     world.result[flow].received = now;
     Events::received(world, node, flow, now);
 }
