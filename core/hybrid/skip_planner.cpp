@@ -8,6 +8,9 @@
 namespace sluice::hybrid {
 
 Tick SkipPlanner::plan(GroupState& state, const steady::Verdict& verdict, Tick at) const {
+    if (config_.longest_skip > 0 && config_.longest_skip < state.rtt) {
+        return 0;  // it costs more than it saves
+    }
     if (!state.has_extent) {
         sampler_.list_extent(state);
     }
