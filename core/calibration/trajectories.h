@@ -11,116 +11,18 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/calibration/group_kind.h"
 #include "core/calibration/near_facts.h"
+#include "core/calibration/trajectory.h"
 #include "core/ids.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
 
-/// Groups of more flows are *large*: all-to-alls. They are named by their canonical form, as there are too many orders of so
-/// many flows.
-inline constexpr std::size_t kFewFlows = 6;
-constexpr bool is_large(std::size_t flows) { return flows > kFewFlows; }
-
 /// In place of a kind: of a trajectory that only its own group follows.
 inline constexpr std::uint32_t kOfNoKind = kNone - 1;
-
-/// How a large group, or a flow alone, settles (docs/models/phases.md, Trajectories).
-struct Settling {
-    /// Ticks in which differences between its flows' rates shrink to a part of 1/e; 0: they stay.
-    double convergence = 0;
-    /// It may have settled after so many; 0: it never has before it is full.
-    Tick steps = 0;
-};
-
-/// What the flows of one group did, in steps of equal length, by their place in the kind. A flow's *advance* at an age is what
-/// of it was acknowledged a base round trip later, without what was under way as the group formed. It counts in ticks: bytes
-/// over the rate that the flow's law aimed at. So groups can follow each other whatever part of their links ACKs take.
-class Trajectory {
-  public:
-    /// `step` in ticks, positive.
-    Trajectory(std::size_t flows, Tick step, const Settling& settling = {})
-        : advance_(flows, std::vector<float>{0}),
-          law_(flows),
-          stage_(flows),
-          keeps_rate_(flows, false),
-          step_(step),
-          settling_(settling) {}
-
-    std::size_t flows() const { return advance_.size(); }
-    Tick step() const { return step_; }
-    /// The age up to which it is recorded.
-    Tick reach() const;
-    /// Nothing more needs to be recorded; or, of a large group that does not settle, halve() comes first.
-    bool is_complete() const;
-    bool settles() const { return settling_.steps > 0; }
-    const Settling& settling() const { return settling_; }
-    /// The flow's rate does not converge to the others'. Once the group has settled, it stays as it is.
-    void keep_rate(std::size_t flow) { keeps_rate_[flow] = true; }
-    bool keeps_rate(std::size_t flow) const { return keeps_rate_[flow]; }
-    /// Keeps every second step: steps are twice as long from now on.
-    void halve();
-    /// Of a flow alone that has settled (kSettled): from here on it has done what `other` did, which is complete.
-    void go_on_as(const Trajectory& other);
-    /// The age up to which others may follow: messages differ in length. What is complete goes on as it has settled: a flow
-    /// alone as it is, those that share ports ever more alike.
-    Tick extended_reach() const;
-
-    /// At the end of the flow's next step, ticks.
-    void add_advance(std::size_t flow, double advance) {
-        advance_[flow].push_back(static_cast<float>(advance));
-    }
-    /// The same: its law's rate over what the law aims at, and the law's congestion::increase_stage().
-    void add_law(std::size_t flow, double law, std::int64_t stage = 0) {
-        law_[flow].push_back(static_cast<float>(law));
-        stage_[flow].push_back(static_cast<std::uint8_t>(std::min<std::int64_t>(stage, 255)));
-    }
-    /// Steps that have been added.
-    std::size_t advances(std::size_t flow) const { return advance_[flow].size() - 1; }
-    std::size_t laws(std::size_t flow) const { return law_[flow].size(); }
-
-    double advance(std::size_t flow, double age) const;
-    double law(std::size_t flow, double age) const;
-    std::int64_t stage(std::size_t flow, double age) const;
-    /// The age at which the flow has come to `advance`; infinite: never.
-    double age_at(std::size_t flow, double advance) const;
-
-  private:
-    bool has_settled() const;
-    bool moves_little(double part) const;
-    std::size_t law_at(std::size_t flow, double age) const;
-    double last_slope(std::size_t flow) const;
-    double slope(std::size_t flow, std::size_t first, std::size_t last) const;
-    double mean_law(std::size_t flow, std::size_t first, std::size_t last) const;
-    double mean_slope(std::size_t first, std::size_t last) const;
-    std::size_t converging() const;
-    double settled_slope() const;
-    double advance_beyond(std::size_t flow, double time) const;
-    double time_beyond(std::size_t flow, double more) const;
-
-    std::vector<std::vector<float>> advance_;       ///< by flow, from age 0 on
-    std::vector<std::vector<float>> law_;           ///< by flow, from the first step's end on
-    std::vector<std::vector<std::uint8_t>> stage_;  ///< the same
-    std::vector<bool> keeps_rate_;
-    Tick step_;
-    Settling settling_;
-    mutable double settled_ = 0;  ///< settled_slope(), when there were so many steps
-    mutable std::pair<std::size_t, std::size_t> settled_at_;
-};
-
-/// What a law has come down from does not show in a flow alone any more after so many steps.
-inline constexpr Tick kSettled = 32;
-
-/// A group is being recorded as long as this exists.
-struct Recording {
-    Recording(std::size_t flows, Tick step, const Settling& settling = {})
-        : trajectory(std::make_shared<Trajectory>(flows, step, settling)) {}
-    std::shared_ptr<Trajectory> trajectory;
-};
 
 class TrajectoryMemory;
 
@@ -173,6 +75,8 @@ class Trajectories {
                                            Tick need, std::uint64_t draw) const;
     /// Of a flow alone: one that is complete; null: none is.
     std::shared_ptr<const Trajectory> complete(std::uint32_t kind) const;
+    /// The same: what all have done.
+    void add_to(LateSteps& late, std::uint32_t kind) const;
     /// It is still being recorded.
     bool grows(std::uint32_t kind, const Trajectory& trajectory) const;
     /// One of this kind is being recorded, and will soon be worth following.

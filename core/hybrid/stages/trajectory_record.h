@@ -73,6 +73,7 @@ struct TrajectoryRecord {
     Tick aimed = 0;                  ///< when aims were looked at last
     bool unshared = false;           ///< it has no kind: it is nobody's guide but its own
     bool asked = false;              ///< it is known whether others want it
+    bool renewed = false;            ///< it has formed anew, as an aim had moved
     bool kept = false;               ///< for others to follow
     // It follows:
     bool follows = false;     ///< in the present skip, or the one that is planned
@@ -97,6 +98,9 @@ struct TrajectoryRecord {
         }
         return known;
     }
+    /// A flow alone that is recorded though nobody has asked for it. It may as well be found steady, unless what its law aims at
+    /// has moved: that is by what it did before, too.
+    bool may_stop() const { return flows.size() == 1 && asked && !kept && !renewed; }
     /// From now on it may follow others itself, unless it is large.
     void stop_recording() {
         own.reset();

@@ -26,6 +26,8 @@ constexpr Tick kFewestOfLarge = 2;
 constexpr Tick kFewestOfNew = 48;
 /// A flow alone of at most so many round trips may be on the way of one that has been alone from the beginning.
 constexpr Tick kYoung = 8;
+/// Whether a flow alone has settled is asked once in so many of its steps.
+constexpr Tick kLookEvery = 8;
 /// How far ahead the first end of a flow is looked for in a large group, in round trips.
 constexpr std::size_t kMostTripsOfLarge = 16 * kMaxBins;
 
@@ -48,16 +50,34 @@ void keep_rates(const TrajectoryRecord& record, Converges&& converges) {
     }
 }
 
-/// Of a flow alone that has settled: the nearest recording that is complete. Null: there is none.
-std::shared_ptr<const Trajectory> settled_like(const Trajectories& known,
-                                               const TrajectoryKinds& kinds,
-                                               const TrajectoryRecord& record) {
+/// A flow alone that has settled goes on as the nearest recording that is complete. If there is none, it goes on as it and all
+/// those near it have done, once they have been recorded for long enough together. False: it is to be recorded on.
+bool completes_settled(const Trajectories& known, const TrajectoryKinds& kinds,
+                       const TrajectoryRecord& record) {
+    Trajectory& own = *record.own->trajectory;
     const GroupKey begin(record.shape.begin(),
                          record.shape.begin() + static_cast<std::ptrdiff_t>(record.rate_at));
-    return known.nearest(
-        begin, TrajectoryKinds::kNear + 1,
-        [&](const GroupKey& key) { return kinds.distance_settled(record, key); },
-        [&](std::uint32_t kind) { return known.complete(kind); });
+    const auto distance = [&](const GroupKey& key) { return kinds.distance_settled(record, key); };
+    constexpr std::int64_t kBeyond = TrajectoryKinds::kNear + 1;
+    if (const auto settled = known.nearest(
+            begin, kBeyond, distance, [&](std::uint32_t kind) { return known.complete(kind); })) {
+        own.go_on_as(*settled);
+        return true;
+    }
+    LateSteps late;
+    if (!record.kept) {
+        own.add_to(late);
+    }
+    known.each_like(begin, [&](const GroupKey& key, std::uint32_t kind) {
+        if (distance(key) < kBeyond) {
+            known.add_to(late, kind);
+        }
+    });
+    if (!late.have_settled(own.settling().steps)) {
+        return false;
+    }
+    own.go_on_by(late.slope());
+    return true;
 }
 
 }  // namespace
@@ -163,7 +183,12 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
         const double aim = aims[flow.place];
         flow.aim = known ? flow.aim : aim;
         if (!(aim > 0) || std::abs(aim - flow.aim) > same * flow.aim) {
-            record.stop_recording();
+            if (record.flows.size() == 1 && aim > 0) {
+                form(state, at, false);
+                record.renewed = true;
+            } else {
+                record.stop_recording();
+            }
             return;
         }
         record_flow(state, flow, k, aim, at);
@@ -175,12 +200,10 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
     }
     Trajectory& own = *record.own->trajectory;
     const Tick steps = own.reach() / own.step();
-    const bool may_have_settled = record.flows.size() == 1 && steps > 0 && steps % kSettled == 0;
-    const auto settled = may_have_settled ? settled_like(known_, kinds_, record) : nullptr;
-    if (settled != nullptr) {
-        own.go_on_as(*settled);
-    }
-    if (settled != nullptr || (look && own.is_complete())) {
+    const bool may_have_settled =
+        record.flows.size() == 1 && steps >= kSettled && steps % kLookEvery == 0;
+    if ((may_have_settled && completes_settled(known_, kinds_, record)) ||
+        (look && own.is_complete())) {
         complete(record, at);
     }
 }
@@ -188,6 +211,9 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
 /// The recording is: a large group that has settled goes on by itself, or else is recorded on. A small one may follow others.
 void TrajectoryStage::complete(TrajectoryRecord& record, Tick at) {
     if (!is_large(record.flows.size())) {
+        if (!record.kept) {
+            known_.keep(kind_of(record), record.own);
+        }
         record.stop_recording();
     } else if (record.own->trajectory->settles()) {
         follow_own(record, at);
@@ -251,7 +277,7 @@ void TrajectoryStage::keep(GroupState& state) {
         carry_own(state, kind);
     } else {
         record.may_join = true;
-        if (!is_large(record.flows.size())) {
+        if (record.flows.size() > 1 && !is_large(record.flows.size())) {
             record.own.reset();
         }
     }

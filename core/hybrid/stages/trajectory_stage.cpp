@@ -309,7 +309,7 @@ void TrajectoryStage::limit(SkipPlan& plan) {
     GroupState& state = plan.state;
     TrajectoryRecord& record = state.trajectory;
     if (!record.follows) {
-        plan.spared = record.own != nullptr && record.formed == state.changed;
+        plan.spared = record.own != nullptr && record.formed == state.changed && !record.may_stop();
         plan.longest = plan.spared ? 0 : plan.longest;
         return;
     }

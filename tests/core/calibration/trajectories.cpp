@@ -197,6 +197,60 @@ TEST_CASE("unit.trajectories.what_has_settled_goes_on_as_one_that_is_complete") 
     CHECK(made.law(0, 4400) == 1);
 }
 
+TEST_CASE("unit.trajectories.several_that_have_settled_say_together_how_one_goes_on") {
+    // Each has come down in twenty steps, and then does 90 a step, or a part of a per mille more or less.
+    Trajectories known;
+    const std::uint32_t kind = known.kind_of({8});
+    std::vector<std::shared_ptr<Recording>> recordings;
+    const auto record = [&](double slope, int steps) {
+        auto made = std::make_shared<Recording>(1, 100, Settling{0, 160});
+        for (int i = 1; i <= steps; ++i) {
+            made->trajectory->add_advance(0, i <= 20 ? 150 * i : 3000 + slope * (i - 20));
+            made->trajectory->add_law(0, i <= 20 ? 2 : 1, i % 5);
+        }
+        known.keep(kind, made);
+        recordings.push_back(made);
+        return made->trajectory;
+    };
+    const auto late_steps = [&] {
+        LateSteps late;
+        known.add_to(late, kind);
+        return late;
+    };
+    record(90, 31);
+    CHECK(late_steps().steps == 0);  // its law may not have come down
+    const auto first = record(90.03, 40);
+    CHECK(late_steps().steps == 16);
+    CHECK_FALSE(late_steps().have_settled(160));
+    record(89.97, 40);
+    CHECK_FALSE(late_steps().have_settled(160));
+    record(90, 32);
+    CHECK(late_steps().steps == 40);
+    CHECK(late_steps().have_settled(160));
+    CHECK_FALSE(late_steps().have_settled(164));
+    CHECK(late_steps().slope() == doctest::Approx(90).epsilon(0.0001));
+    CHECK_FALSE(first->is_complete());
+    first->go_on_by(90);
+    CHECK(first->is_complete());
+    CHECK(first->reach() == 16'000);
+    CHECK(first->advance(0, 4'000) == doctest::Approx(3000 + 90.03 * 20));
+    CHECK(first->advance(0, 100'000) == doctest::Approx(3000 + 90.03 * 20 + 90.0 * 960));
+    CHECK(first->law(0, 15'000) == 1);
+    CHECK(first->stage(0, 4'100) == 1);  // as ten steps before
+}
+
+TEST_CASE("unit.trajectories.what_still_moves_has_not_settled") {
+    Trajectory one(1, 100, Settling{0, 64});
+    for (int i = 1; i <= 64; ++i) {
+        one.add_advance(0, 90 * i + 0.003 * i * i);
+        one.add_law(0, 1);
+    }
+    LateSteps late;
+    one.add_to(late);
+    CHECK(late.steps == 40);
+    CHECK_FALSE(late.have_settled(64));
+}
+
 TEST_CASE("unit.trajectories.beyond_a_short_one_its_last_steps_count") {
     Trajectory one(1, 100);
     for (int i = 1; i <= 8; ++i) {
