@@ -175,7 +175,10 @@ void PhaseController::renew_followers(Tick at) {
             if (state != nullptr && state->skipping && state->trajectory.follows &&
                 stages_.trajectories().is_outdated(*state, at)) {
                 executor_.skip_back(*state, at, PhaseEnd::acks_changed);
-                follow(*state, at);
+                if (!follow(*state, at)) {
+                    stages_.trajectories().forget(*state);
+                    groups_.changed(*state, at, false);
+                }
             }
         }
     }

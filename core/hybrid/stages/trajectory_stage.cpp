@@ -59,6 +59,15 @@ std::uint64_t draw_of(const PhaseEngine& engine, const GroupState& state) {
     return draw;
 }
 
+/// A flow alone that outlasts a whole recording.
+bool has_far_to_go(const NetworkView& view, const GroupState& state) {
+    const TrajectoryFlow& flow = state.trajectory.flows.front();
+    const double left =
+        static_cast<double>(view.unsent_packets(state.group.flows[flow.place]) * view.payload());
+    return state.trajectory.flows.size() == 1 &&
+           left > flow.aim * static_cast<double>(static_cast<Tick>(kMaxBins) * state.rtt);
+}
+
 /// Of a flow alone whose kind is not known yet: that of one that aims at nearly the same.
 std::shared_ptr<const Trajectory> draw_near(const Trajectories& known, const TrajectoryKinds& kinds,
                                             const TrajectoryRecord& record) {
@@ -181,8 +190,8 @@ void TrajectoryStage::choose(GroupState& state, Tick at) {
     std::shared_ptr<const Trajectory> found = draw_small(state, kind, draw, at);
     if (found != nullptr) {
         record.last = kind;
-    } else if (record.last != kNone) {
-        // Nobody has had the present aim: better to go on as before than to stop.
+    } else if (record.last != kNone && !has_far_to_go(view_, state)) {
+        // Nobody has had the present aim: better to go on as before than to stop for the little that is left.
         found = known_.draw(record.last, record.flows.size(), at - record.begin, record.need, draw);
     }
     record.guide = found != nullptr && known_.grows(kind, *found) ? found : nullptr;
