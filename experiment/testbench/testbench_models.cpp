@@ -19,7 +19,7 @@ bool TestbenchModels::is_live(NodeId node) const {
         return true;
     }
     const HostPort* const port = network_.port_of(node);
-    return port != nullptr && port->outstanding() > 0;
+    return port != nullptr && port->holds_awake();
 }
 
 bool TestbenchModels::all_nodes(const hybrid::Group& group, const Visit& visit) {

@@ -36,6 +36,9 @@ struct HostPortOptions {
     double pcie_bandwidth = 0;
     /// Payload of the packet that asks for a read.
     std::int64_t read_request_bytes = 16;
+    /// In modes with phases: what the port has under way is skipped, too, as flows of a job are. Its operations then complete
+    /// within the mode's error, not to the tick.
+    bool may_skip = false;
 };
 
 enum class Operation : std::uint8_t {
@@ -101,6 +104,8 @@ class HostPort : public sc_core::sc_module {
     /// Posts, and waits until this operation is complete.
     Completion post_and_wait(const Post& post);
     std::size_t outstanding() const { return outstanding_; }
+    /// Nothing that it has under way may be skipped (HostPortOptions::may_skip).
+    bool holds_awake() const { return outstanding_ > 0 && !options_.may_skip; }
     /// Notified in the next delta cycle after there is room again.
     const sc_core::sc_event& room() const { return room_; }
 

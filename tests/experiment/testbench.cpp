@@ -256,6 +256,75 @@ TEST_CASE("experiment.testbench.what_a_port_has_running_is_executed") {
 
 namespace {
 
+/// Two hosts write to and read from others by turns, on two queue pairs each, and may be skipped meanwhile.
+struct Streams {
+    Streams(const std::string& name, const std::string& wake, Mode mode)
+        : experiment(built("[topology]\ntype = \"star\"\nhosts = 4\n[workload]\ntype = \"flows\"\n"
+                           "list = [[0, 1, \"1kB\"]]\n[phases]\naudit = 0\nwake = \"" +
+                               wake + "\"\n",
+                           mode)),
+          network(name.c_str(), experiment.experiment, mode) {
+        HostPortOptions options;
+        options.doorbell_latency = network.network().store().world().lookahead;
+        options.may_skip = true;
+        for (NodeId host = 0; host < 2; ++host) {
+            ports.push_back(std::make_unique<HostPort>((name + std::to_string(host)).c_str(),
+                                                       network.network(), host, options));
+            for (std::uint32_t i = 0; i < kPosts; ++i) {
+                Post post;
+                post.peer = 2 + host;
+                post.bytes = 5'000'000 + 100'000 * i;
+                post.operation = i % 3 == 2 ? Operation::read : Operation::write;
+                post.queue_pair = i % 2;
+                post.tag = i;
+                REQUIRE(ports.back()->try_post(post));
+            }
+        }
+    }
+    /// The instants at which they complete, in the order of each queue pair.
+    double completed() {
+        double sum = 0;
+        for (const auto& port : ports) {
+            std::vector<std::uint64_t> tags;
+            std::vector<std::uint64_t> next(2, 0);
+            for (Completion one; port->completions().take(one); tags.push_back(one.post.tag)) {
+                CHECK(one.post.tag >= next[one.post.queue_pair]);
+                next[one.post.queue_pair] = one.post.tag;
+                sum += static_cast<double>(one.completed);
+            }
+            CHECK(tags.size() == kPosts);
+        }
+        return sum;
+    }
+
+    static constexpr std::uint32_t kPosts = 12;
+    BuiltExperiment experiment;
+    ExperimentNetwork network;
+    std::vector<std::unique_ptr<HostPort>> ports;
+};
+
+}  // namespace
+
+TEST_CASE("experiment.testbench.what_a_port_has_running_is_skipped_where_it_may_be") {
+    const std::string wakes[] = {"partition", "data"};
+    std::vector<std::unique_ptr<Streams>> packets;
+    std::vector<std::unique_ptr<Streams>> skips;
+    for (const std::string& wake : wakes) {
+        packets.push_back(std::make_unique<Streams>("packets_" + wake, wake, Mode::packet));
+        skips.push_back(std::make_unique<Streams>("skips_" + wake, wake, Mode::hybrid));
+    }
+    sc_core::sc_start();
+    for (std::size_t i = 0; i < skips.size(); ++i) {
+        skips[i]->network.finish();
+        INFO(wakes[i]);
+        CHECK(skips[i]->completed() == doctest::Approx(packets[i]->completed()).epsilon(0.02));
+        CHECK(3 * skips[i]->network.counters().packet_hops <
+              2 * packets[i]->network.counters().packet_hops);
+    }
+}
+
+namespace {
+
 class OwnSwitch : public Switch {
   public:
     using Switch::Switch;
