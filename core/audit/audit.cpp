@@ -294,11 +294,11 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         }
     }
     compared.truth = shadow_.run(drawn.before, drawn.part, compared.audited + horizon, wanted);
-    const auto hops = static_cast<double>(compared.run.hops + compared.truth.hops);
+    const auto taken = static_cast<double>(compared.run.hops + compared.truth.hops);
     if (drawn.certain) {
-        certain_hops_ += hops;
+        certain_hops_ += taken;
     } else {
-        draws_.spend(hops);
+        draws_.spend(taken);
     }
     for (std::size_t i = 0; i < flows; ++i) {
         const double lost =

@@ -82,6 +82,7 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
     double importance(const hybrid::WatchedSkip& skip) const;
     double cost_of(const hybrid::WatchedSkip& skip, bool certain) const;
+    /// That audits have taken.
     double hops() const { return draws_.spent() + certain_hops_; }
     std::vector<ToldFlow> told_of(const hybrid::WatchedSkip& skip,
                                   const step::NetworkPart& part) const;

@@ -6,9 +6,24 @@ import unittest
 from support import CliTest
 
 L, M, S = 37163636, 743272, 9290  # bytes
+
+
+def scenario(keys, messages):
+    """`messages`: sender, receiver, bytes, start in us."""
+    listed = ", ".join(f'["host{sender}", "host{receiver}", "{size}B", "{start}us"]'
+                       for sender, receiver, size, start in messages)
+    return f'''name = "case"
+{keys}
+[output]
+trace = false
+[workload]
+type = "flows"
+list = [{listed}]
+'''
+
+
 # To some hosts: a long message, one of eight round trips, and short ones as that one ends.
-STAR = """\
-name = "star"
+STAR = scenario("""\
 [topology]
 type = "star"
 hosts = 64
@@ -18,12 +33,7 @@ delay = "2us"
 ack_every = 4
 [congestion]
 law = "hpcc"
-[output]
-trace = false
-[workload]
-type = "flows"
-list = [""" + ", ".join(
-    f'["host{sender}", "host{receiver}", "{size}B", "{start}us"]' for sender, receiver, size, start in (
+""", (
         (3, 1, S, 1188.7926), (8, 9, L, 0.0381), (10, 9, M, 245.3181), (11, 9, S, 390.7962), (11, 9, S, 371.7275),
         (11, 9, S, 371.5177), (27, 25, S, 870.5112), (26, 25, M, 1042.1398), (27, 25, S, 1179.3515),
         (27, 25, S, 1182.7700), (27, 25, S, 1177.0480), (32, 33, L, 3.3096), (34, 33, M, 248.5896),
@@ -32,12 +42,11 @@ list = [""" + ", ".join(
         (35, 33, S, 966.6298), (35, 33, S, 982.6425), (35, 33, S, 973.5467), (34, 33, M, 1165.9719),
         (35, 33, S, 1293.9663), (35, 33, S, 1293.2739), (40, 41, L, 1.6755), (42, 41, M, 246.9555),
         (43, 41, S, 379.0190), (43, 41, S, 392.4820), (42, 41, M, 501.3662),
-    )) + "]\n"
+    ))
 
 
 # Long messages, most of them both ways: each takes a part of what the other aims at, from the instant on at which it begins.
-RAILS = """\
-name = "rails"
+RAILS = scenario("""\
 [topology]
 type = "rail-optimized"
 gpus = 32
@@ -51,17 +60,12 @@ payload = 2048
 law = "hpcc"
 hpcc.target_utilization = 0.8
 hpcc.additive_rate = "1000Mbps"
-[output]
-trace = false
-[workload]
-type = "flows"
-list = [""" + ", ".join(
-    f'["host{sender}", "host{receiver}", "{size}B", "{start}us"]' for sender, receiver, size, start in (
+""", (
         (20, 5, 151270860, 11.389), (5, 20, 225288608, 382.5284), (22, 16, 140550530, 1.5871),
         (16, 22, 142670291, 704.1442), (12, 30, 194347839, 5.3505), (30, 12, 197542592, 401.7462),
         (1, 7, 233141741, 7.1261), (7, 1, 200689485, 661.3949), (10, 17, 132249111, 4.8788),
         (17, 10, 208382950, 1419.7162), (13, 9, 156238950, 10.3863), (9, 13, 241183054, 7.2656),
-    )) + "]\n"
+    ))
 
 
 class InterruptionsTest(CliTest):

@@ -98,9 +98,9 @@ struct TrajectoryRecord {
         }
         return known;
     }
-    /// A flow alone that is recorded though nobody has asked for it. It may as well be found steady, unless what its law aims at
-    /// has moved: that is by what it did before, too.
-    bool may_stop() const { return flows.size() == 1 && asked && !kept && !renewed; }
+    /// A flow alone that is recorded though nobody has asked for it may be found steady before its recording is complete. Not
+    /// where its aim has moved: the detector also sees what the flow did at the aim before.
+    bool may_be_found_steady() const { return flows.size() == 1 && asked && !kept && !renewed; }
     /// From now on it may follow others itself, unless it is large.
     void stop_recording() {
         own.reset();

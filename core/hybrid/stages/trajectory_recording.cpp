@@ -51,9 +51,9 @@ void keep_rates(const TrajectoryRecord& record, Converges&& converges) {
 }
 
 /// A flow alone that has settled goes on as the nearest recording that is complete. If there is none, it goes on as it and all
-/// those near it have done, once they have been recorded for long enough together. False: it is to be recorded on.
-bool completes_settled(const Trajectories& known, const TrajectoryKinds& kinds,
-                       const TrajectoryRecord& record) {
+/// those near it have done, once they have been recorded for long enough together. False: it has not settled, and is recorded on.
+bool settle_with_others(const Trajectories& known, const TrajectoryKinds& kinds,
+                        const TrajectoryRecord& record) {
     Trajectory& own = *record.own->trajectory;
     const GroupKey begin(record.shape.begin(),
                          record.shape.begin() + static_cast<std::ptrdiff_t>(record.rate_at));
@@ -202,7 +202,7 @@ void TrajectoryStage::record(GroupState& state, Tick at) {
     const Tick steps = own.reach() / own.step();
     const bool may_have_settled =
         record.flows.size() == 1 && steps >= kSettled && steps % kLookEvery == 0;
-    if ((may_have_settled && completes_settled(known_, kinds_, record)) ||
+    if ((may_have_settled && settle_with_others(known_, kinds_, record)) ||
         (look && own.is_complete())) {
         complete(record, at);
     }

@@ -318,7 +318,8 @@ void TrajectoryStage::limit(SkipPlan& plan) {
     GroupState& state = plan.state;
     TrajectoryRecord& record = state.trajectory;
     if (!record.follows) {
-        plan.spared = record.own != nullptr && record.formed == state.changed && !record.may_stop();
+        plan.spared = record.own != nullptr && record.formed == state.changed &&
+                      !record.may_be_found_steady();
         plan.longest = plan.spared ? 0 : plan.longest;
         return;
     }

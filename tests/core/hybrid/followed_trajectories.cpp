@@ -84,6 +84,17 @@ void check_mean(const Case& given, double tolerance, std::uint64_t fewer) {
     CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / fewer);
 }
 
+/// Each flow takes what it takes by packets, up to `tolerance`.
+void check_times(const HybridOutcome& all, const HybridOutcome& made, double tolerance) {
+    for (std::size_t i = 0; i < all.outcome.flows.size(); ++i) {
+        const auto time = [i](const HybridOutcome& outcome) {
+            const FlowResult& flow = outcome.outcome.flows[i];
+            return static_cast<double>(flow.finish - flow.start);
+        };
+        CHECK(time(made) == doctest::Approx(time(all)).epsilon(tolerance));
+    }
+}
+
 void check_two_engines(const Case& given, std::uint64_t least_skips) {
     const HybridOutcome windows = run_hybrid(given, local_phases(), Driver::windows);
     const HybridOutcome oracle = run_hybrid(given, local_phases(), Driver::oracle);
@@ -193,13 +204,7 @@ TEST_CASE("unit.trajectories.a_wave_goes_on_as_the_first_of_it") {
     const Case given = crossed(waves(1, 3'000'000), 16);
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
     const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
-    for (std::size_t i = 0; i < given.flows.size(); ++i) {
-        const auto time = [i](const HybridOutcome& outcome) {
-            const FlowResult& flow = outcome.outcome.flows[i];
-            return static_cast<double>(flow.finish - flow.start);
-        };
-        CHECK(time(made) == doctest::Approx(time(all)).epsilon(2e-3));
-    }
+    check_times(all, made, 2e-3);
     CHECK(made.outcome.counters.packet_hops < all.outcome.counters.packet_hops / 4);
     check_two_engines(crossed(waves(6, 2'000'000), 16), 40);
 }
@@ -216,13 +221,7 @@ TEST_CASE("unit.trajectories.a_flow_whose_aim_moves_is_recorded_anew") {
                    flow(3, 2, 12'340'869, 915'432 * kNanosecond)};
     const HybridOutcome all = run_hybrid(given, packets(), Driver::windows);
     const HybridOutcome made = run_hybrid(given, local_phases(), Driver::windows);
-    for (std::size_t i = 0; i < given.flows.size(); ++i) {
-        const auto time = [i](const HybridOutcome& outcome) {
-            const FlowResult& flow = outcome.outcome.flows[i];
-            return static_cast<double>(flow.finish - flow.start);
-        };
-        CHECK(time(made) == doctest::Approx(time(all)).epsilon(0.02));
-    }
+    check_times(all, made, 0.02);
     CHECK(10 * made.outcome.counters.packet_hops < 3 * all.outcome.counters.packet_hops);
 }
 
